@@ -1,0 +1,403 @@
+"""The columns of a trace, and what they promise.
+
+Time is int64 nanoseconds from the trace's first timed event (`Trace.origin_ns`). Rows are sorted by
+start, longer first, then by their place in the file. Every array of a Trace is read-only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, IntFlag
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from traceview.tables import Table, column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Kind(IntEnum):
+    """Say what a slice is; decided once, by the dialect."""
+
+    KERNEL = 1
+    COPY = 2
+    FILL = 3
+    DEVICE_NOTE = 4  # an annotation projected to the device: a mark, no work
+    SYNC_RECORD = 5  # the device's record of a wait
+    DERIVED = 6  # lanes that repeat other lanes: "XLA Ops", "stream:all", "Overlap Analysis"
+    OP = 10
+    ANNOTATION = 11  # record_function, ProfilerStep, NVTX-like ranges
+    PYTHON = 12
+    LAUNCH = 13  # a host call that enqueues kernels or a graph
+    RUNTIME = 14  # any other runtime or driver call: copy, synchronise, malloc
+    OVERHEAD = 15  # the profiler's own time
+    SPAN = 16  # marks of the whole window ("PyTorch Profiler (0)")
+    OTHER = 17
+
+
+DEVICE_WORK = (Kind.KERNEL, Kind.COPY, Kind.FILL)
+HOST_CALLS = (Kind.LAUNCH, Kind.RUNTIME)
+
+
+class Flag(IntFlag):
+    """Mark a row that needs care."""
+
+    UNTIMED = 1  # a device record without time (ts = dur = 0): its start means nothing
+    DUPLICATE = 2  # the second copy of one device record
+    UNFINISHED = 4  # still running when the profiler stopped
+    NESTED_CALL = 8  # a driver call inside a runtime call: part of it
+    GRAPH = 16  # a device record launched by a graph, or a graph launch
+
+
+@dataclass(frozen=True)
+class Track:
+    """Name a host thread or a device stream. `scope` tells apart merged ranks or processes."""
+
+    label: str
+    process: str
+    thread: str
+    is_device: bool
+    device: str | None = None
+    stream: str | None = None
+    scope: int = 0
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class Device:
+    """Describe a device; `properties` are those of the file's white list."""
+
+    key: str
+    name: str | None = None
+    properties: Mapping[str, float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """Hold an argument that only some rows carry.
+
+    `rows` ascend; `values` are int64 or float64, or codes into `texts` where that is given. Ids are
+    opaque: texts and ids beyond int64 are interned as codes below -2^61.
+    """
+
+    rows: np.ndarray
+    values: np.ndarray
+    texts: list[str] | None = None
+
+    def lookup(self, rows: np.ndarray, missing: float) -> np.ndarray:
+        """Return the value (or code) of each row, `missing` where the row has none."""
+        found = np.full(len(rows), missing, self.values.dtype if self.texts is None else np.int64)
+        if len(self.rows):
+            at = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
+            hit = self.rows[at] == rows
+            found[hit] = self.values[at[hit]]
+        return found
+
+    def text(self, row: int) -> str | None:
+        """Return the text of one row, None where it has none."""
+        code = int(self.lookup(np.array([row]), -1)[0])
+        return None if self.texts is None or code < 0 else self.texts[code]
+
+
+@dataclass(frozen=True, eq=False)
+class Slices(Table):
+    """Hold one row per slice: something with a start and a duration on a track."""
+
+    start: np.ndarray = column("start, from the trace's origin", "ns")
+    dur: np.ndarray = column("duration, never negative", "ns")
+    name: np.ndarray = column("code into Trace.names", "code")
+    track: np.ndarray = column("code into Trace.tracks", "code")
+    kind: np.ndarray = column("a Kind", "code")
+    category: np.ndarray = column("code into Trace.categories: cat as written", "code")
+    flags: np.ndarray = column("bits of Flag", "code")
+    link: np.ndarray = column("for device work the row of the host call that launched it, -1 for none", "id")
+
+
+@dataclass(frozen=True, eq=False)
+class Steps(Table):
+    """Hold the annotated steps (ProfilerStep#N), by start."""
+
+    number: np.ndarray = column("the number in the name", "id")
+    start: np.ndarray = column("start", "ns")
+    dur: np.ndarray = column("host wall time", "ns")
+    row: np.ndarray = column("row of the slice", "id")
+
+
+@dataclass(frozen=True, eq=False)
+class Flows(Table):
+    """Hold the ends of flow arrows."""
+
+    time: np.ndarray = column("time of this end", "ns")
+    track: np.ndarray = column("track of this end", "code")
+    id: np.ndarray = column("opaque id of the arrow", "id")
+    side: np.ndarray = column("0 start, 1 step, 2 finish", "code")
+    category: np.ndarray = column("code into Trace.categories", "code")
+
+
+@dataclass(frozen=True, eq=False)
+class Marks(Table):
+    """Hold the instants that are no memory records."""
+
+    time: np.ndarray = column("time", "ns")
+    track: np.ndarray = column("track", "code")
+    name: np.ndarray = column("code into Trace.names", "code")
+
+
+@dataclass(frozen=True, eq=False)
+class Counters(Table):
+    """Hold the samples of counters."""
+
+    time: np.ndarray = column("time", "ns")
+    name: np.ndarray = column("code into Trace.names", "code")
+    series: np.ndarray = column("name of the series", "text")
+    value: np.ndarray = column("sample", "number")
+
+
+@dataclass(frozen=True, eq=False)
+class Memory(Table):
+    """Hold the allocator's records; -1 where a record lacks a value."""
+
+    time: np.ndarray = column("time", "ns")
+    track: np.ndarray = column("track", "code")
+    device_type: np.ndarray = column("0 CPU, 1 CUDA, as the framework counts", "code")
+    device: np.ndarray = column("device id", "id")
+    address: np.ndarray = column("address", "id")
+    bytes: np.ndarray = column("allocated (positive) or freed (negative)", "bytes")
+    allocated: np.ndarray = column("total allocated after it", "bytes")
+    reserved: np.ndarray = column("total reserved after it", "bytes")
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Hold the white list of a file's metadata; nothing else of it is stored."""
+
+    dialect: str = ""
+    label: str = ""  # the file's base name without its suffixes
+    trace_name: str | None = None  # base name only
+    synthetic: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    rank: int | None = None
+    world_size: int | None = None
+    backend: str | None = None
+    base_ns: int | None = None
+    schema_version: str | None = None
+    display_unit: str | None = None
+
+
+@dataclass(frozen=True)
+class Account:
+    """Account for every event: events_read == used + the sum of ignored."""
+
+    events_read: int
+    used: int
+    ignored: Mapping[str, int] = field(default_factory=dict)
+    mended: Mapping[str, int] = field(default_factory=dict)
+    dropped_device_events: int = 0
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Say something about the data: a code that the documentation explains, "warning" or "info"."""
+
+    code: str
+    level: str
+    count: int
+    message: str
+    place: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Hold one trace: columns, tables, names, and the account of what was read."""
+
+    slices: Slices
+    names: list[str]
+    tracks: tuple[Track, ...]
+    categories: list[str]
+    args: Mapping[str, Sparse]
+    devices: tuple[Device, ...]
+    steps: Steps
+    flows: Flows
+    marks: Marks
+    counters: Counters
+    memory: Memory
+    meta: Metadata
+    account: Account
+    notices: tuple[Notice, ...]
+    origin_ns: int
+    open_ranges: tuple[str, ...] = ()
+    closed_ranges: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))  # rows of B/E pairs
+    cut: bool = False
+
+    def __len__(self) -> int:
+        return len(self.slices)
+
+    @cached_property
+    def timed(self) -> np.ndarray:
+        """Return which rows carry a real time (bool per row)."""
+        mask: np.ndarray = (self.slices.flags & Flag.UNTIMED) == 0
+        return mask
+
+    @cached_property
+    def span_ns(self) -> int:
+        """Return the time from the first to the last timed slice, in ns."""
+        rows = self.timed
+        if not rows.any():
+            return 0
+        start, dur = self.slices.start[rows], self.slices.dur[rows]
+        return int((start + dur).max() - start.min())
+
+    def rows_of(self, *kinds: Kind) -> np.ndarray:
+        """Return the rows of these kinds, without duplicates of device records."""
+        kind = self.slices.kind
+        mask = kind == kinds[0]
+        for other in kinds[1:]:
+            mask |= kind == other
+        return np.flatnonzero(mask & ((self.slices.flags & Flag.DUPLICATE) == 0))
+
+    def arg(self, name: str) -> Sparse:
+        """Return an argument's column, an empty one where the trace has none."""
+        empty = np.empty(0, np.int64)
+        return self.args.get(name) or Sparse(empty.astype(np.int32), empty)
+
+    def name_of(self, row: int) -> str:
+        """Return the full name of a row."""
+        return self.names[int(self.slices.name[row])]
+
+    @property
+    def events(self) -> pd.DataFrame:
+        """Return every slice as a pandas frame: times in ns, names as categoricals."""
+        import pandas as pd
+
+        s = self.slices
+        kinds = {int(k): k.name.lower() for k in Kind}
+        used, codes = np.unique(s.kind, return_inverse=True)
+        tracks = self.tracks
+        label = pd.Categorical.from_codes(s.track, _distinct([t.label for t in tracks]))
+        return pd.DataFrame(
+            {
+                "start": s.start,
+                "dur": s.dur,
+                "name": pd.Categorical.from_codes(s.name, self.names),
+                "kind": pd.Categorical.from_codes(codes, [kinds[int(k)] for k in used]),
+                "track": label,
+                "category": pd.Categorical.from_codes(s.category, self.categories),
+                "link": s.link,
+                "flags": s.flags,
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        import html
+
+        facts = {
+            "label": self.meta.label,
+            "dialect": self.meta.dialect,
+            "slices": f"{len(self):,}",
+            "span": f"{self.span_ns / 1e6:,.3f} ms",
+            "devices": ", ".join(d.name or d.key for d in self.devices) or "none",
+        }
+        rows = "".join(f"<tr><th>{k}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items())
+        return f"<table>{rows}</table>"
+
+
+def _distinct(labels: Sequence[str]) -> list[str]:
+    seen: dict[str, int] = {}
+    distinct = []
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        distinct.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return distinct
+
+
+class TraceBuilder:
+    """Make a Trace from columns in file order, and refuse nonsense.
+
+    Raises ValueError for unequal columns, negative durations, and codes that name no track, name,
+    or row. Sorting, and moving every row number with it, happens here and nowhere else.
+    """
+
+    def __init__(self, names: list[str], tracks: Sequence[Track], categories: list[str]) -> None:
+        self.names, self.tracks, self.categories = names, tuple(tracks), categories
+        self._slices: Slices | None = None
+        self._moved: np.ndarray = np.empty(0, np.int64)
+
+    def slices(self, rows: Slices) -> None:
+        """Take the slices in file order; `link` counts rows in file order too."""
+        self._check(rows)
+        order = sorted_order(rows.start, rows.dur)
+        moved = np.empty(len(order) + 1, np.int32)
+        moved[order] = np.arange(len(order), dtype=np.int32)
+        moved[-1] = -1  # so that link -1 stays -1
+        self._moved = moved
+        parts = {c.name: getattr(rows, c.name)[order] for c in rows.columns()}
+        parts["link"] = moved[parts["link"]]
+        self._slices = Slices(**{n: _frozen(a) for n, a in parts.items()})
+
+    def moved(self, rows: np.ndarray) -> np.ndarray:
+        """Return where rows, numbered in file order, are now (-1 stays -1)."""
+        placed: np.ndarray = self._moved[rows]
+        return placed
+
+    def sparse(self, rows: np.ndarray, values: np.ndarray, texts: list[str] | None) -> Sparse:
+        """Return an argument's column, given by rows in file order, in the order of the trace."""
+        placed = self._moved[rows]
+        order = np.argsort(placed, kind="stable")
+        return Sparse(_frozen(placed[order]), _frozen(_narrow(values[order])), texts)
+
+    def build(self, **parts: Any) -> Trace:
+        """Return the Trace; parts are its fields other than slices, names, tracks and categories."""
+        if self._slices is None:
+            raise ValueError("a trace needs its slices first")
+        return Trace(
+            slices=self._slices, names=self.names, tracks=self.tracks, categories=self.categories, **parts
+        )
+
+    def _check(self, rows: Slices) -> None:
+        if not len(rows):
+            return
+        if int(rows.dur.min()) < 0:
+            raise ValueError("a slice has a negative duration")
+        for label, codes, table in (
+            ("name", rows.name, self.names),
+            ("track", rows.track, self.tracks),
+            ("category", rows.category, self.categories),
+            ("link", rows.link, rows),
+        ):
+            low = -1 if label == "link" else 0
+            if int(codes.min()) < low or int(codes.max()) >= len(table):
+                raise ValueError(f"a slice has an unknown {label}")
+
+
+def sorted_order(start: np.ndarray, dur: np.ndarray) -> np.ndarray:
+    """Return the order by start, longer first, then as given."""
+    order = np.argsort(start, kind="stable")
+    ordered = start[order]
+    tie = np.zeros(len(order), bool)
+    same = ordered[1:] == ordered[:-1]
+    tie[1:] |= same
+    tie[:-1] |= same
+    at = np.flatnonzero(tie)
+    if len(at):
+        rows = order[at]
+        order[at] = rows[np.lexsort((rows, -dur[rows], start[rows]))]
+    return order
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    """Return integers as int32 where they fit: half the memory, equal values."""
+    if values.dtype == np.int64 and len(values):
+        limits = np.iinfo(np.int32)
+        if limits.min <= int(values.min()) and int(values.max()) <= limits.max:
+            return values.astype(np.int32)
+    return values
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array

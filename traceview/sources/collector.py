@@ -1,0 +1,374 @@
+"""Turn decoded events into columns, a batch at a time, so that memory grows with columns only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import orjson
+
+from traceview.sources.columns import ArgumentColumn, Interner, opaque_ids
+from traceview.sources.decimals import MISSING, nanoseconds
+from traceview.sources.schema import ARGUMENTS, GROUP_OF_CATEGORY, GROUPS, Event, group_struct
+
+BATCH = 1 << 14
+UNNAMED = "(unnamed)"
+
+
+class Phase(IntEnum):
+    """Group the phases of the Chrome trace format by what becomes of them."""
+
+    SLICE = 0
+    BEGIN = 1
+    END = 2
+    FLOW = 3
+    MARK = 4
+    COUNTER = 5
+    META = 6
+    EMPTY = 7  # {}: some writers end their list with it
+    NONE = 8
+    OTHER = 9
+
+
+_PHASES = {
+    "X": Phase.SLICE,
+    "B": Phase.BEGIN,
+    "E": Phase.END,
+    "s": Phase.FLOW,
+    "t": Phase.FLOW,
+    "f": Phase.FLOW,
+    "i": Phase.MARK,
+    "I": Phase.MARK,
+    "R": Phase.MARK,
+    "C": Phase.COUNTER,
+    "M": Phase.META,
+}
+_GROUP_NAMES = tuple(GROUPS)
+_WIDE = _GROUP_NAMES.index("wide")
+_NAMES_OF_META = frozenset({"process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index"})
+
+
+class Lane(NamedTuple):
+    """Hold what events of one row of a viewer have in common, as written."""
+
+    ph: str
+    cat: str
+    pid: Any
+    tid: Any
+
+
+@dataclass
+class Raw:
+    """Hold the columns of a file before any dialect has seen them; rows are in file order.
+
+    `lane` and `name` are codes into `lanes` and `names`; `ts` and `dur` are ns. `dur` of a begin
+    event is MISSING until it is paired, that of a mark stays so. The other kinds are tuples of
+    columns: begins (row, place), ends (ts, lane, name, place), flows (ts, lane, id, side), marks (ts,
+    lane, name, row), counters (ts, lane, name, series, value); `place` counts events of the file.
+    """
+
+    lanes: list[Lane]
+    names: list[str]
+    lane: np.ndarray
+    name: np.ndarray
+    ts: np.ndarray
+    dur: np.ndarray
+    begins: tuple[np.ndarray, ...]
+    ends: tuple[np.ndarray, ...]
+    flows: tuple[np.ndarray, ...]
+    marks: tuple[np.ndarray, ...]
+    counters: tuple[list[Any], ...]
+    args: dict[str, tuple[np.ndarray, np.ndarray, list[str] | None]]
+    labels: dict[str, dict[Any, str]]
+    events_read: int
+    used: int
+    ignored: Counter[str]
+    untimed_by_lane: Counter[int]
+    negative_by_lane: Counter[int]
+
+
+@dataclass
+class _Parts:
+    """Collect arrays per column, to be joined once."""
+
+    columns: int
+    parts: list[tuple[np.ndarray, ...]] = field(default_factory=list)
+
+    def join(self) -> tuple[np.ndarray, ...]:
+        if not self.parts:
+            return tuple(np.empty(0, np.int64) for _ in range(self.columns))
+        joined = tuple(np.concatenate([p[i] for p in self.parts]) for i in range(self.columns))
+        self.parts = []
+        return joined
+
+
+class Collector:
+    """Take events in file order and keep what Raw describes."""
+
+    def __init__(self) -> None:
+        self._decode: Callable[[bytes], list[Event]] = msgspec.json.Decoder(list[Event]).decode
+        self._lanes, self._names = Interner(), Interner()
+        self._batch: tuple[list[Any], ...] = ([], [], [], [], [], [])
+        self._phase_of_lane: list[int] = []
+        self._group_of_lane: list[int] = []
+        self._groups = [group_struct(g) for g in _GROUP_NAMES]
+        self._decoders = [msgspec.json.Decoder(list[s]) for s, _ in self._groups]  # type: ignore[valid-type]
+        self._args = {name: ArgumentColumn(a) for name, a in ARGUMENTS.items()}
+        self._rows, self._begins = _Parts(4), _Parts(2)
+        self._ends, self._flows, self._marks = _Parts(4), _Parts(4), _Parts(4)
+        self._counters: tuple[list[Any], ...] = ([], [], [], [], [])
+        self._labels: dict[str, dict[Any, str]] = {name: {} for name in _NAMES_OF_META}
+        self._flow_ids = Interner()
+        self._count = self._events_read = self._used = self._flushed = 0
+        self.ignored: Counter[str] = Counter()
+        self._untimed_by_lane: Counter[int] = Counter()
+        self._negative_by_lane: Counter[int] = Counter()
+
+    def add(self, piece: bytes) -> None:
+        """Decode the text of an array of events and keep them; raise msgspec errors, keeping nothing."""
+        self.extend(self._decode(piece))
+
+    def extend(self, events: Sequence[Event]) -> None:
+        """Keep decoded events, in order."""
+        if not events:
+            return
+        ph, cat, name, pid, tid, ts, dur, ids, args = zip(*map(msgspec.structs.astuple, events), strict=True)
+        lanes, names, stamps, durations, all_ids, all_args = self._batch
+        try:
+            lane_codes = list(map(self._lanes.__getitem__, zip(ph, cat, pid, tid, strict=True)))
+            name_codes = list(map(self._names.__getitem__, name))
+        except TypeError:  # a list or an object where a name or an id belongs
+            for e in events:
+                e.ph, e.cat, e.name, e.pid, e.tid = map(_hashable, (e.ph, e.cat, e.name, e.pid, e.tid))
+            self.extend(events)
+            return
+        lanes += lane_codes
+        names += name_codes
+        stamps += ts
+        durations += dur
+        all_ids += ids
+        all_args += args
+        self._events_read += len(events)
+        if len(lanes) >= BATCH:
+            self._flush()
+
+    def ignore(self, reason: str, count: int = 1) -> None:
+        """Count events that were read but cannot be kept."""
+        self._events_read += count
+        self.ignored[reason] += count
+
+    @property
+    def events_read(self) -> int:
+        """Return how many events were seen so far."""
+        return self._events_read
+
+    def _flush(self) -> None:
+        lanes, names, stamps, durations, ids, args = self._batch
+        self._batch = ([], [], [], [], [], [])
+        if not lanes:
+            return
+        known = list(self._lanes)
+        for ph, cat, pid, tid in known[len(self._phase_of_lane) :]:
+            empty = ph is None and cat is None and pid is None and tid is None
+            phase = Phase.EMPTY if empty else Phase.NONE if ph is None else _PHASES.get(ph, Phase.OTHER)
+            self._phase_of_lane.append(phase)
+            group = GROUP_OF_CATEGORY.get(str(cat).lower(), "wide")
+            self._group_of_lane.append(_GROUP_NAMES.index(group))
+        lane = np.array(lanes, np.int32)
+        batch = _Batch(self._flushed, lane, np.array(names, np.int32), nanoseconds(stamps), stamps, durations, ids, args)
+        self._flushed += len(lane)
+        phases = np.array(self._phase_of_lane, np.uint8)[lane]
+        counts = np.bincount(phases, minlength=len(Phase))
+        for phase, handle in (
+            (Phase.SLICE, self._slices),
+            (Phase.BEGIN, self._slices),
+            (Phase.END, self._end),
+            (Phase.FLOW, self._flow),
+            (Phase.MARK, self._mark),
+            (Phase.COUNTER, self._counter),
+            (Phase.META, self._meta),
+        ):
+            if counts[phase]:
+                chosen = np.arange(len(lane)) if counts[phase] == len(lane) else np.flatnonzero(phases == phase)
+                handle(batch, chosen)
+        self._ignore_phases(batch, phases, counts)
+
+    def _ignore_phases(self, batch: _Batch, phases: np.ndarray, counts: np.ndarray) -> None:
+        for row in np.flatnonzero(phases == Phase.EMPTY).tolist():
+            has_name = batch.name[row] != self._names.get(None, -1)
+            bare = not (has_name or len(batch.stamps[row]) or len(batch.args[row]))
+            self.ignored["empty object" if bare else "no phase"] += 1
+        if counts[Phase.NONE]:
+            self.ignored["no phase"] += int(counts[Phase.NONE])
+        if counts[Phase.OTHER]:
+            self.ignored["phase not drawn (async, object, clock)"] += int(counts[Phase.OTHER])
+
+    def _slices(self, batch: _Batch, chosen: np.ndarray) -> None:
+        lane, ts = batch.lane[chosen], batch.ts[chosen]
+        begin = self._phase_of_lane[lane[0]] == Phase.BEGIN
+        if begin:
+            dur = np.full(len(chosen), MISSING)
+            bad = ts == MISSING
+        else:
+            texts = batch.durations
+            dur = nanoseconds(texts if len(chosen) == len(texts) else [texts[i] for i in chosen.tolist()])
+            bad = (ts == MISSING) | (dur == MISSING)
+            negative = ~bad & (dur < 0)
+            if negative.any():
+                self._negative_by_lane.update(lane[negative].tolist())
+                self.ignored["negative duration"] += int(negative.sum())
+        if bad.any():
+            self._untimed_by_lane.update(lane[bad].tolist())
+            self.ignored["no start or no duration"] += int(bad.sum())
+        drop = bad if begin else bad | negative
+        if drop.any():
+            keep = np.flatnonzero(~drop)
+            lane, ts, dur, chosen = lane[keep], ts[keep], dur[keep], chosen[keep]
+        first, self._count = self._count, self._count + len(chosen)
+        self._rows.parts.append((lane, batch.name[chosen], ts, dur))
+        if begin:
+            self._begins.parts.append((np.arange(first, self._count), chosen + batch.first))
+        self._used += len(chosen)
+        self._arguments(batch, chosen, np.arange(first, self._count, dtype=np.int32))
+
+    def _arguments(self, batch: _Batch, chosen: np.ndarray, rows: np.ndarray) -> None:
+        groups = np.array(self._group_of_lane, np.uint8)[batch.lane[chosen]]
+        for group in np.flatnonzero(np.bincount(groups)).tolist():
+            inside = np.flatnonzero(groups == group)
+            raws = [batch.args[i] for i in chosen[inside].tolist()]
+            lengths = np.fromiter(map(len, raws), np.int64, len(raws))
+            if not lengths.all():
+                keep = np.flatnonzero(lengths)
+                inside, raws = inside[keep], [raws[i] for i in keep.tolist()]
+            if raws:
+                self._decode_group(group, raws, rows[inside])
+
+    def _decode_group(self, group: int, raws: list[msgspec.Raw], rows: np.ndarray) -> None:
+        decoder, arguments = self._decoders[group], self._groups[group][1]
+        try:
+            decoded = decoder.decode(b"[" + b",".join(raws) + b"]")
+        except msgspec.MsgspecError:  # null, a list, a number beyond double: keep the others
+            one = msgspec.json.Decoder(self._groups[group][0])
+            kept: list[Any] = []
+            kept_rows = []
+            for raw, row in zip(raws, rows.tolist(), strict=True):
+                try:
+                    kept.append(one.decode(raw))
+                    kept_rows.append(row)
+                except msgspec.MsgspecError:
+                    continue  # arguments are extras: the event itself stays
+            decoded, rows = kept, np.array(kept_rows, np.int32)
+        if decoded:
+            for argument, column in zip(arguments, zip(*map(msgspec.structs.astuple, decoded), strict=True), strict=True):
+                self._args[argument.name].add(rows, column)
+
+    def _end(self, batch: _Batch, chosen: np.ndarray) -> None:
+        timed = batch.ts[chosen] != MISSING
+        if not timed.all():
+            self.ignored["no start or no duration"] += int((~timed).sum())
+            chosen = chosen[timed]
+        self._ends.parts.append((batch.ts[chosen], batch.lane[chosen], batch.name[chosen], chosen + batch.first))
+        self._used += len(chosen)
+
+    def _flow(self, batch: _Batch, chosen: np.ndarray) -> None:
+        side = np.array([("s", "t", "f").index(lane[0]) if lane[0] in "stf" else 0 for lane in self._lanes], np.uint8)
+        ids = opaque_ids([batch.ids[i] for i in chosen.tolist()], self._flow_ids)
+        lane = batch.lane[chosen]
+        self._flows.parts.append((batch.ts[chosen], lane, ids, side[lane]))
+        self._used += len(chosen)
+
+    def _mark(self, batch: _Batch, chosen: np.ndarray) -> None:
+        timed = batch.ts[chosen] != MISSING
+        if not timed.all():
+            self.ignored["no start or no duration"] += int((~timed).sum())
+            chosen = chosen[timed]
+        first, self._count = self._count, self._count + len(chosen)
+        rows = np.arange(first, self._count)
+        self._marks.parts.append((batch.ts[chosen], batch.lane[chosen], batch.name[chosen], rows))
+        self._used += len(chosen)
+        self._arguments(batch, chosen, rows.astype(np.int32))
+        # marks share the row numbers of slices while reading, so that arguments have one home
+        blank = np.full(len(chosen), MISSING)
+        self._rows.parts.append((batch.lane[chosen], batch.name[chosen], batch.ts[chosen], blank))
+
+    def _counter(self, batch: _Batch, chosen: np.ndarray) -> None:
+        for i in chosen.tolist():
+            series = _loads(batch.args[i])
+            for key, value in series.items():
+                if isinstance(value, (int, float)) and batch.ts[i] != MISSING:
+                    row = (int(batch.ts[i]), int(batch.lane[i]), int(batch.name[i]), str(key), float(value))
+                    for column, item in zip(self._counters, row, strict=True):
+                        column.append(item)
+        self._used += len(chosen)
+
+    def _meta(self, batch: _Batch, chosen: np.ndarray) -> None:
+        lanes, names = list(self._lanes), list(self._names)
+        for i in chosen.tolist():
+            name = names[batch.name[i]]
+            self._used += 1
+            if name not in _NAMES_OF_META:
+                continue
+            args = _loads(batch.args[i])
+            value = args.get("name", args.get("labels", args.get("sort_index")))
+            _, _, pid, tid = lanes[batch.lane[i]]
+            key = pid if name.startswith("process") else (pid, tid)
+            if value is not None:
+                self._labels[name][key] = str(value)
+
+    def finish(self) -> Raw:
+        """Return everything collected; the collector is empty after that."""
+        self._flush()
+        lane, name, ts, dur = self._rows.join()
+        names = [UNNAMED if n is None else n if isinstance(n, str) else str(n) for n in self._names]
+        lanes = [Lane(str(ph), "" if cat is None else str(cat), pid, tid) for ph, cat, pid, tid in self._lanes]
+        args = {n: c.finish() for n, c in self._args.items()}
+        return Raw(
+            lanes=lanes,
+            names=names,
+            lane=lane.astype(np.int32, copy=False),
+            name=name.astype(np.int32, copy=False),
+            ts=ts,
+            dur=dur,
+            begins=self._begins.join(),
+            ends=self._ends.join(),
+            flows=self._flows.join(),
+            marks=self._marks.join(),
+            counters=self._counters,
+            args={n: a for n, a in args.items() if len(a[0])},
+            labels=self._labels,
+            events_read=self._events_read,
+            used=self._used,
+            ignored=self.ignored,
+            untimed_by_lane=self._untimed_by_lane,
+            negative_by_lane=self._negative_by_lane,
+        )
+
+
+class _Batch(NamedTuple):
+    first: int
+    lane: np.ndarray
+    name: np.ndarray
+    ts: np.ndarray
+    stamps: list[msgspec.Raw]
+    durations: list[msgspec.Raw]
+    ids: list[Any]
+    args: list[msgspec.Raw]
+
+
+def _loads(raw: msgspec.Raw) -> dict[str, Any]:
+    if not len(raw):
+        return {}
+    try:
+        value = orjson.loads(bytes(raw))
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _hashable(value: object) -> object:
+    return value if value is None or isinstance(value, (str, int, float)) else repr(value)

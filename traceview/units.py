@@ -1,0 +1,334 @@
+"""Say numbers and names for people: durations, shares, counts, sizes, short kernel names.
+
+The only rounding in the house; everything that calculates keeps integers of nanoseconds and bytes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+LABEL_LIMIT = 64
+_TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
+_SIZE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+
+
+def duration(ns: float) -> str:
+    """Say a duration with three significant digits or more: 1.24 ms, 312 ns, 1,234.5 s."""
+    return " ".join(duration_parts(ns))
+
+
+def duration_parts(ns: float) -> tuple[str, str]:
+    """Return number and unit of `duration` apart."""
+    size = abs(ns)
+    for scale, unit in _TIME_UNITS:
+        # 999.95 µs would print as 1000 µs: the next unit begins where rounding reaches it
+        if size >= scale * 0.9995 or scale == 1:
+            break
+    value = ns / scale
+    if scale == 1 and float(value).is_integer():
+        return f"{int(value):,}", unit
+    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    if unit == "s" and abs(value) >= 99.95:
+        digits = 1
+    return f"{value:,.{digits}f}", unit
+
+
+def share(part: float) -> str:
+    """Say a share of 0..1 in percent; what is not zero is never said to be 0.0 %."""
+    percent = 100 * part
+    if 0 < percent < 0.05:
+        return "< 0.1 %"
+    if 99.95 <= percent < 100:
+        return "> 99.9 %"
+    return f"{percent:.1f} %"
+
+
+def count(number: int) -> str:
+    """Say a whole number with thousands apart."""
+    return f"{number:,}"
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """Say a count with its noun: 1 kernel, 2,000 kernels."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def data_size(size: float) -> str:
+    """Say a number of bytes in binary units: 1.5 MiB."""
+    for scale, unit in _SIZE_UNITS:
+        if abs(size) >= scale or scale == 1:
+            break
+    return f"{size:,.0f} B" if scale == 1 else f"{size / scale:,.1f} {unit}"
+
+
+def safe(text: str) -> str:
+    r"""Show control, bidirectional and other invisible characters as text such as \u202e."""
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or unicodedata.category(c) == "Zs" else _visible(c)
+        for c in text
+    )
+
+
+def _visible(char: str) -> str:
+    point = ord(char)
+    return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
+
+
+# a path is only looked for where one begins, so that a hostile name costs linear time
+_PATH_START = r"(?<![\w.+@~\\/-])(?:[A-Za-z]:)?"
+_HOME = re.compile(
+    _PATH_START
+    + r"(?:[\\/]+[\w.+@~-]+)*?[\\/]+(?:home|homes|users)[\\/]+[^\\/:()\"'<>|]+(?=[\\/]|$)"
+    r"|(?<![\w./])/root(?=/|$)",
+    re.IGNORECASE,
+)
+_PACKAGES = re.compile(
+    _PATH_START + r"[\\/][^:()\"'<>|]*[\\/](?:site|dist)-packages[\\/]"
+)
+
+
+def hide_home(text: str) -> str:
+    """Replace home directories, and what lies before site-packages, in the paths of a name."""
+    if "/" not in text and "\\" not in text:
+        return text
+    return _HOME.sub("~", _PACKAGES.sub("", text))
+
+
+def middle(text: str, limit: int) -> str:
+    """Cut a text in the middle, where names differ least."""
+    if len(text) <= limit:
+        return text
+    tail = limit // 3
+    return text[: limit - 1 - tail] + "…" + text[len(text) - tail :]
+
+
+# Short kernel names. The full name stays the key everywhere; a short one is only a label.
+_DTYPES = {
+    **dict.fromkeys(
+        ("c10::BFloat16", "BFloat16", "__nv_bfloat16", "bfloat16_t", "hip_bfloat16"),
+        "bf16",
+    ),
+    **dict.fromkeys(("cutlass::bfloat16_t", "__hip_bfloat16"), "bf16"),
+    **dict.fromkeys(
+        ("c10::Half", "Half", "__half", "half_t", "half", "cutlass::half_t"), "f16"
+    ),
+    **dict.fromkeys(
+        ("float8_e4m3_t", "Float8_e4m3fn", "c10::Float8_e4m3fn", "__nv_fp8_e4m3"),
+        "f8e4m3",
+    ),
+    **dict.fromkeys(
+        ("float8_e5m2_t", "Float8_e5m2", "c10::Float8_e5m2", "__nv_fp8_e5m2"), "f8e5m2"
+    ),
+    "float": "f32",
+    "double": "f64",
+    "long": "i64",
+    "int": "i32",
+    "bool": "bool",
+    "unsigned char": "u8",
+    "signed char": "i8",
+    "short": "i16",
+}
+_WRAPPER = re.compile(  # names that say nothing: the first template word takes their place
+    r"^(Kernel2?|device_kernel|kernel|elementwise_kernel_with_index|CUDAFunctor\w*|[AB]UnaryFunctor"
+    r"|BinaryFunctor|ReduceOp|func_wrapper_t)$"
+)
+_SEE_THROUGH = {
+    "ReduceOp",
+    "func_wrapper_t",
+    "BinaryFunctor",
+    "AUnaryFunctor",
+    "BUnaryFunctor",
+}
+_NOISE = re.compile(
+    r"^(std::)?([Aa]rray|tuple|integer_sequence|index_sequence|(Trivial)?OffsetCalculator|(Load|Store)With\w+"
+    r"|Params|(FusedOptimizer)?TensorList(Scalar(List)?)?Metadata|true_type|false_type)\b"
+)
+_NUMBER = re.compile(r"-?\d+\w*|true|false|\(.*\)\s*-?\d+|char|void|unsigned int")
+_RETURN_TYPE = re.compile(r"^(static )?(void|int|bool|float)\s+")
+_FRAME_OR_OP = re.compile(
+    r"[\w./~-]+\.py\(\d+\)|(aten|c10d|prims|torch|nn\.Module|ProfilerStep)\b"
+)
+_LAMBDA_TYPE = re.compile(r"\{lambda\(([\w:]+)[^{}]*\)#\d+\}$")
+_AUTOGRAD = "autograd::engine::evaluate_function: "
+_OPEN, _CLOSE = "<({[", ">)}]"
+_DEEPEST = 4
+
+
+def _depth_step(text: str, i: int) -> int:
+    if text[i] in _OPEN:
+        return 1
+    return -1 if text[i] in _CLOSE and text[i - 1 : i + 1] != "->" else 0
+
+
+def _without_parameters(text: str) -> str:
+    """Drop the trailing parameter list, `const` and `[clone …]` of a demangled name."""
+    text = re.sub(r"\)\s*const$", ")", re.sub(r"\s*\[clone [^\]]*\]", "", text.strip()))
+    if not text.endswith(")"):
+        return text
+    depth = 0
+    for i in range(len(text) - 1, -1, -1):
+        depth += (text[i] == ")") - (text[i] == "(")
+        if depth == 0:
+            head = text[:i].rstrip()
+            return text if not head or head.endswith(("::", "operator")) else head
+    return text
+
+
+def _split(text: str) -> list[str]:
+    """Split template arguments at the commas outside all brackets."""
+    parts, depth, begin = [], 0, 0
+    for i, char in enumerate(text):
+        depth += _depth_step(text, i)
+        if char == "," and depth == 0:
+            parts.append(text[begin:i].strip())
+            begin = i + 1
+    last = text[begin:].strip()
+    return [*parts, last] if last else parts
+
+
+def _base_and_arguments(text: str) -> tuple[str, list[str]]:
+    """Turn `ns::f<A, B>` into `f` and its arguments."""
+    depth, cut, i = 0, 0, 0
+    while i < len(text):
+        depth += _depth_step(text, i)
+        if depth == 0 and text[i : i + 2] == "::":
+            cut, i = i + 2, i + 1
+        i += 1
+    tail = text[cut:]
+    angle = tail.find("<")
+    if angle > 0 and tail.endswith(">"):
+        return tail[:angle], _split(tail[angle + 1 : -1])
+    return tail, []
+
+
+def _before_call(text: str) -> str:
+    """Return what stands before the first parameter list outside brackets."""
+    depth = 0
+    for i, char in enumerate(text):
+        if char == "(" and depth == 0 and not text.startswith("(anonymous", i):
+            return text[:i]
+        depth += _depth_step(text, i)
+    return text
+
+
+def _tidy(base: str) -> str:
+    return re.sub(r"(_kernel)?(_cuda)?(_impl)?$", "", base) or base
+
+
+def _words(argument: str, depth: int = 0) -> list[str]:
+    """Return the telling words of one template argument, the operation before the number type."""
+    text = re.sub(r"\b(const|volatile)\b|[&*]+$", "", argument.strip()).strip()
+    if text in _DTYPES:
+        return [_DTYPES[text]]
+    if not text or depth > _DEEPEST or _NUMBER.fullmatch(text):
+        return []
+    if "{lambda" in text and (head := _before_call(text)) != text:
+        return _lambda_words(text, head, depth)
+    base, arguments = _base_and_arguments(text)
+    if _NOISE.match(base):
+        return []
+    if base.lower().endswith("traits"):
+        sizes = "×".join([a for a in arguments if a.isdigit()][:3])
+        return [
+            w
+            for w in (sizes, *[_DTYPES[a] for a in arguments if a in _DTYPES][:1])
+            if w
+        ]
+    inner = [w for a in arguments for w in _words(a, depth + 1)]
+    if base in _SEE_THROUGH and inner:
+        return sorted(dict.fromkeys(inner), key=lambda w: w in _DTYPES.values())[:2]
+    if base.startswith(("operator()", "{lambda")):
+        return inner
+    return [_tidy(base), *inner[: 1 if depth else 2]]
+
+
+def _lambda_words(text: str, head: str, depth: int) -> list[str]:
+    """Name a lambda by the function that holds it: f<T>(args)::{lambda(float)#1} gives f, f32."""
+    found = _LAMBDA_TYPE.findall(text)
+    types = [_DTYPES[t] for t in found if t in _DTYPES]
+    base, arguments = _base_and_arguments(re.sub(r"::operator$", "", head))
+    inner = [w for a in arguments for w in _words(a, depth + 1)]
+    return (
+        inner if re.match(r"gpu_(kernel|index)", base) else [_tidy(base), *inner[:1]]
+    ) + types
+
+
+def _last_mangled(text: str) -> str:
+    """Return the last identifier of an Itanium name; the standard library has no demangler."""
+    found, i = "", len("_Z") + (text[2:3] == "N")
+    part = re.compile(r"St|K|(\d+)")
+    while match := part.match(text, i):
+        i = match.end()
+        if match.group(1):
+            i += int(match.group(1)[:6])
+            found = text[match.end() : i] or found
+    return found if found and not found.startswith("_GLOBAL__N_") else text
+
+
+def _short_cpp(text: str) -> str:
+    base, arguments = _base_and_arguments(
+        _without_parameters(_RETURN_TYPE.sub("", text))
+    )
+    words = list(dict.fromkeys(w for a in arguments for w in _words(a)))
+    if _WRAPPER.match(base) and words:
+        base, words = words[0], words[1:]
+    return _tidy(base) + (f" ‹{', '.join(words[:3])}›" if words else "")
+
+
+@lru_cache(maxsize=100_000)
+def short_name(name: str, limit: int = LABEL_LIMIT) -> str:
+    """Shorten a demangled kernel name to what tells it apart; other names stay, cut in the middle."""
+    text = name.strip()
+    if text.startswith(("Memcpy", "Memset")):
+        return text
+    if text.startswith("_Z"):
+        text = _last_mangled(text)
+    if re.match(r"(Custom_)?C[a-z]{3}_A[a-z]{3}_B", text):  # Tensile and hipBLASLt
+        tile = re.search(r"MT\d+x\d+x\d+", text)
+        text = "_".join(text.split("_")[:4]) + (f"_{tile.group(0)}" if tile else "")
+    elif text.startswith(_AUTOGRAD):
+        text = "autograd: " + text.removeprefix(_AUTOGRAD)
+    elif ("::" in text or "<" in text or text.endswith(")")) and (
+        "<" in text or not _FRAME_OR_OP.match(text)
+    ):
+        text = _short_cpp(text) or text
+    return middle(text, limit)
+
+
+def _leaves(name: str) -> list[str]:
+    arguments = _base_and_arguments(_without_parameters(_RETURN_TYPE.sub("", name)))[1]
+    return [w for a in arguments for w in re.findall(r"[\w.]+", a.rsplit("::", 1)[-1])]
+
+
+def _tags(names: list[str]) -> list[str]:
+    """Tell names with one label apart: by the template values that differ, else by number."""
+    leaves = [_leaves(n) for n in names]
+    width = min(map(len, leaves))
+    differ = [i for i in range(width) if len({leaf[i] for leaf in leaves}) > 1][:4]
+    tags = ["·".join(leaf[i] for i in differ) for leaf in leaves]
+    if differ and len(set(tags)) == len(tags) and max(map(len, tags)) <= 28:
+        return [f" [{tag}]" for tag in tags]
+    return [f" #{i}" for i in range(1, len(names) + 1)]
+
+
+def short_unique(names: Iterable[str], limit: int = LABEL_LIMIT) -> dict[str, str]:
+    """Return one label per distinct full name, no two alike; the same set gives the same labels."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted(set(names)):
+        groups.setdefault(short_name(name, limit), []).append(name)
+    labels: dict[str, str] = {}
+    taken = {label for label, members in groups.items() if len(members) == 1}
+    for label, members in groups.items():
+        tags = _tags(members) if len(members) > 1 else [""]
+        for name, tag in zip(members, tags, strict=True):
+            text, turn = label + tag, 1
+            while tag and text in taken:
+                text, turn = f"{label}{tag}~{turn}", turn + 1
+            taken.add(text)
+            labels[name] = text
+    return labels
