@@ -68,10 +68,7 @@ def safe(text: str) -> str:
     r"""Show control, bidirectional and other invisible characters as text such as \u202e."""
     if text.isprintable():
         return text
-    return "".join(
-        c if c.isprintable() or unicodedata.category(c) == "Zs" else _visible(c)
-        for c in text
-    )
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _visible(c) for c in text)
 
 
 def _visible(char: str) -> str:
@@ -82,14 +79,11 @@ def _visible(char: str) -> str:
 # a path is only looked for where one begins, so that a hostile name costs linear time
 _PATH_START = r"(?<![\w.+@~\\/-])(?:[A-Za-z]:)?"
 _HOME = re.compile(
-    _PATH_START
-    + r"(?:[\\/]+[\w.+@~-]+)*?[\\/]+(?:home|homes|users)[\\/]+[^\\/:()\"'<>|]+(?=[\\/]|$)"
+    _PATH_START + r"(?:[\\/]+[\w.+@~-]+)*?[\\/]+(?:home|homes|users)[\\/]+[^\\/:()\"'<>|]+(?=[\\/]|$)"
     r"|(?<![\w./])/root(?=/|$)",
     re.IGNORECASE,
 )
-_PACKAGES = re.compile(
-    _PATH_START + r"[\\/][^:()\"'<>|]*[\\/](?:site|dist)-packages[\\/]"
-)
+_PACKAGES = re.compile(_PATH_START + r"[\\/][^:()\"'<>|]*[\\/](?:site|dist)-packages[\\/]")
 
 
 def hide_home(text: str) -> str:
@@ -114,16 +108,12 @@ _DTYPES = {
         "bf16",
     ),
     **dict.fromkeys(("cutlass::bfloat16_t", "__hip_bfloat16"), "bf16"),
-    **dict.fromkeys(
-        ("c10::Half", "Half", "__half", "half_t", "half", "cutlass::half_t"), "f16"
-    ),
+    **dict.fromkeys(("c10::Half", "Half", "__half", "half_t", "half", "cutlass::half_t"), "f16"),
     **dict.fromkeys(
         ("float8_e4m3_t", "Float8_e4m3fn", "c10::Float8_e4m3fn", "__nv_fp8_e4m3"),
         "f8e4m3",
     ),
-    **dict.fromkeys(
-        ("float8_e5m2_t", "Float8_e5m2", "c10::Float8_e5m2", "__nv_fp8_e5m2"), "f8e5m2"
-    ),
+    **dict.fromkeys(("float8_e5m2_t", "Float8_e5m2", "c10::Float8_e5m2", "__nv_fp8_e5m2"), "f8e5m2"),
     "float": "f32",
     "double": "f64",
     "long": "i64",
@@ -150,9 +140,7 @@ _NOISE = re.compile(
 )
 _NUMBER = re.compile(r"-?\d+\w*|true|false|\(.*\)\s*-?\d+|char|void|unsigned int")
 _RETURN_TYPE = re.compile(r"^(static )?(void|int|bool|float)\s+")
-_FRAME_OR_OP = re.compile(
-    r"[\w./~-]+\.py\(\d+\)|(aten|c10d|prims|torch|nn\.Module|ProfilerStep)\b"
-)
+_FRAME_OR_OP = re.compile(r"[\w./~-]+\.py\(\d+\)|(aten|c10d|prims|torch|nn\.Module|ProfilerStep)\b")
 _LAMBDA_TYPE = re.compile(r"\{lambda\(([\w:]+)[^{}]*\)#\d+\}$")
 _AUTOGRAD = "autograd::engine::evaluate_function: "
 _OPEN, _CLOSE = "<({[", ">)}]"
@@ -234,11 +222,7 @@ def _words(argument: str, depth: int = 0) -> list[str]:
         return []
     if base.lower().endswith("traits"):
         sizes = "×".join([a for a in arguments if a.isdigit()][:3])
-        return [
-            w
-            for w in (sizes, *[_DTYPES[a] for a in arguments if a in _DTYPES][:1])
-            if w
-        ]
+        return [w for w in (sizes, *[_DTYPES[a] for a in arguments if a in _DTYPES][:1]) if w]
     inner = [w for a in arguments for w in _words(a, depth + 1)]
     if base in _SEE_THROUGH and inner:
         return sorted(dict.fromkeys(inner), key=lambda w: w in _DTYPES.values())[:2]
@@ -253,9 +237,7 @@ def _lambda_words(text: str, head: str, depth: int) -> list[str]:
     types = [_DTYPES[t] for t in found if t in _DTYPES]
     base, arguments = _base_and_arguments(re.sub(r"::operator$", "", head))
     inner = [w for a in arguments for w in _words(a, depth + 1)]
-    return (
-        inner if re.match(r"gpu_(kernel|index)", base) else [_tidy(base), *inner[:1]]
-    ) + types
+    return (inner if re.match(r"gpu_(kernel|index)", base) else [_tidy(base), *inner[:1]]) + types
 
 
 def _last_mangled(text: str) -> str:
@@ -271,9 +253,7 @@ def _last_mangled(text: str) -> str:
 
 
 def _short_cpp(text: str) -> str:
-    base, arguments = _base_and_arguments(
-        _without_parameters(_RETURN_TYPE.sub("", text))
-    )
+    base, arguments = _base_and_arguments(_without_parameters(_RETURN_TYPE.sub("", text)))
     words = list(dict.fromkeys(w for a in arguments for w in _words(a)))
     if _WRAPPER.match(base) and words:
         base, words = words[0], words[1:]
