@@ -20,6 +20,15 @@ BATCH = 1 << 14
 UNNAMED = "(unnamed)"
 
 
+class Lane(NamedTuple):
+    """Hold what events of one row of a viewer have in common, as written."""
+
+    ph: str
+    cat: str
+    pid: Any
+    tid: Any
+
+
 class Phase(IntEnum):
     """Group the phases of the Chrome trace format by what becomes of them."""
 
@@ -48,18 +57,15 @@ _PHASES = {
     "C": Phase.COUNTER,
     "M": Phase.META,
 }
+
+def phase_of(lane: Lane) -> Phase:
+    """Return what becomes of the events of a lane."""
+    return _PHASES.get(lane.ph, Phase.OTHER)
+
+
 _GROUP_NAMES = tuple(GROUPS)
 _WIDE = _GROUP_NAMES.index("wide")
 _NAMES_OF_META = frozenset({"process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index"})
-
-
-class Lane(NamedTuple):
-    """Hold what events of one row of a viewer have in common, as written."""
-
-    ph: str
-    cat: str
-    pid: Any
-    tid: Any
 
 
 @dataclass

@@ -22,6 +22,11 @@ class Interner(dict[Any, int]):
         return code
 
 
+def id_text(value: int, odd: Sequence[str]) -> str:
+    """Return an id as it was written."""
+    return str(value) if value > _ODD_ID else odd[_ODD_ID - value]
+
+
 def opaque_ids(values: Sequence[object], odd: Interner) -> np.ndarray:
     """Return ids as int64: ints as they are, texts and ints beyond int64 as interned codes."""
     if set(map(type, values)) == {int}:
@@ -88,11 +93,13 @@ class ArgumentColumn:
         return rows[keep], np.array(kept, np.float64 if form is Form.FLOAT else np.int64)
 
     def finish(self) -> tuple[np.ndarray, np.ndarray, list[str] | None]:
-        """Return rows, values and the table of texts (None where values are numbers), freeing the parts."""
+        """Return rows, values, and the texts of a text column or the odd ids of an id column."""
         if not self._rows:
             return np.empty(0, np.int64), np.empty(0, np.int64), None
         rows, values = np.concatenate(self._rows), np.concatenate(self._values)
         self._rows, self._values = [], []
+        if self.argument.form is Form.ID:
+            return rows, values, [str(k) for k in self.table]
         if self.argument.form is not Form.TEXT:
             return rows, values, None
         texts = Interner()

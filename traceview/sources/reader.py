@@ -72,7 +72,7 @@ class _Reader:
         tail: dict[str, Any] = {}
         if ended:
             tail = self._tail(array_form)
-        elif not array_form:
+        elif not array_form and not self._log.counts[CUT]:
             self._log.add(CUT, self._base)
         raw = self._collector.finish()
         return Document(raw, {**metadata, **tail}, self._log, array_form)

@@ -37,6 +37,13 @@ class DamageLog:
 
     counts: Counter[str] = field(default_factory=Counter)
     places: dict[str, int] = field(default_factory=dict)
+    details: dict[str, str] = field(default_factory=dict)
+
+    def note(self, code: str, detail: str) -> None:
+        """Record what the container saw, as one place of the code, with words of its own."""
+        if detail:
+            self.counts[code] = max(1, self.counts[code])
+            self.details[code] = detail
 
     def add(self, code: str, place: int, count: int = 1) -> None:
         """Record `count` places of a code, the first at byte `place` of the text."""
