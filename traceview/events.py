@@ -1,7 +1,9 @@
 """The columns of a trace, and what they promise.
 
 Time is int64 nanoseconds from the trace's first timed event (`Trace.origin_ns`). Rows are sorted by
-start, longer first, then by their place in the file. Every array of a Trace is read-only.
+start, longer first, then by their place in the file; durations one unit of the last digit apart
+count as equal there, so that a child rounded up stays behind its parent. Every array of a Trace is
+read-only.
 """
 
 from __future__ import annotations
@@ -252,6 +254,11 @@ class Trace:
         start, dur = self.slices.start[rows], self.slices.dur[rows]
         return int((start + dur).max() - start.min())
 
+    @cached_property
+    def unit_ns(self) -> int:
+        """Return one unit of the last digit of the file's times, in ns: 1000 or 1."""
+        return last_digit_ns(self.slices.start, self.slices.dur)
+
     def rows_of(self, *kinds: Kind) -> np.ndarray:
         """Return the rows of these kinds, without duplicates of device records."""
         kind = self.slices.kind
@@ -374,8 +381,16 @@ class TraceBuilder:
                 raise ValueError(f"a slice has an unknown {label}")
 
 
+def last_digit_ns(start: np.ndarray, dur: np.ndarray) -> int:
+    """Return 1000 where all times are whole microseconds, as files before 2023 have them, else 1."""
+    for column in (start, dur):
+        if (column[:1000] % 1000).any() or (column % 1000).any():
+            return 1
+    return 1000
+
+
 def sorted_order(start: np.ndarray, dur: np.ndarray) -> np.ndarray:
-    """Return the order by start, longer first, then as given."""
+    """Return the order by start, longer first, then as given; one unit of the last digit is no difference."""
     order = np.argsort(start, kind="stable")
     ordered = start[order]
     tie = np.zeros(len(order), bool)
@@ -385,8 +400,18 @@ def sorted_order(start: np.ndarray, dur: np.ndarray) -> np.ndarray:
     at = np.flatnonzero(tie)
     if len(at):
         rows = order[at]
-        order[at] = rows[np.lexsort((rows, -dur[rows], start[rows]))]
+        rows = rows[np.lexsort((rows, -dur[rows], start[rows]))]
+        order[at] = _as_given(rows, start, dur, last_digit_ns(start, dur))
     return order
+
+
+def _as_given(rows: np.ndarray, start: np.ndarray, dur: np.ndarray, unit: int) -> np.ndarray:
+    """Put back into the given order the neighbours of equal start whose durations differ by one unit."""
+    near = (start[rows[1:]] == start[rows[:-1]]) & (dur[rows[:-1]] - dur[rows[1:]] == unit)
+    turned = np.flatnonzero(near & (rows[1:] < rows[:-1]))
+    turned = turned[np.diff(turned, prepend=-2) > 1]  # of three in a row only the first two change places
+    rows[turned], rows[turned + 1] = rows[turned + 1], rows[turned]
+    return rows
 
 
 def _narrow(values: np.ndarray) -> np.ndarray:
