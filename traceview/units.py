@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
 LABEL_LIMIT = 64
 _TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
@@ -22,11 +23,8 @@ def duration(ns: float) -> str:
 
 def duration_parts(ns: float) -> tuple[str, str]:
     """Return number and unit of `duration` apart."""
-    size = abs(ns)
-    for scale, unit in _TIME_UNITS:
-        # 999.95 µs would print as 1000 µs: the next unit begins where rounding reaches it
-        if size >= scale * 0.9995 or scale == 1:
-            break
+    # 999.95 µs would print as 1000 µs: the next unit begins where rounding reaches it
+    scale, unit = next((u for u in _TIME_UNITS if abs(ns) >= u[0] * 0.9995), _TIME_UNITS[-1])
     value = ns / scale
     if scale == 1 and float(value).is_integer():
         return f"{int(value):,}", unit
@@ -58,9 +56,7 @@ def plural(number: int, noun: str, many: str = "") -> str:
 
 def data_size(size: float) -> str:
     """Say a number of bytes in binary units: 1.5 MiB."""
-    for scale, unit in _SIZE_UNITS:
-        if abs(size) >= scale or scale == 1:
-            break
+    scale, unit = next((u for u in _SIZE_UNITS if abs(size) >= u[0]), _SIZE_UNITS[-1])
     return f"{size:,.0f} B" if scale == 1 else f"{size / scale:,.1f} {unit}"
 
 
@@ -139,18 +135,28 @@ _NOISE = re.compile(
     r"|Params|(FusedOptimizer)?TensorList(Scalar(List)?)?Metadata|true_type|false_type)\b"
 )
 _NUMBER = re.compile(r"-?\d+\w*|true|false|\(.*\)\s*-?\d+|char|void|unsigned int")
-_RETURN_TYPE = re.compile(r"^(static )?(void|int|bool|float)\s+")
 _FRAME_OR_OP = re.compile(r"[\w./~-]+\.py\(\d+\)|(aten|c10d|prims|torch|nn\.Module|ProfilerStep)\b")
 _LAMBDA_TYPE = re.compile(r"\{lambda\(([\w:]+)[^{}]*\)#\d+\}$")
 _AUTOGRAD = "autograd::engine::evaluate_function: "
-_OPEN, _CLOSE = "<({[", ">)}]"
+_OPEN, _CLOSE = "<({[", {")": "(", "}": "{", "]": "["}
 _DEEPEST = 4
 
 
-def _depth_step(text: str, i: int) -> int:
-    if text[i] in _OPEN:
-        return 1
-    return -1 if text[i] in _CLOSE and text[i - 1 : i + 1] != "->" else 0
+def _depths(text: str) -> list[int]:
+    """Return how many brackets are open before each character; > closes only where < is the last open one."""
+    depths: list[int] = []
+    stack: list[str] = []
+    for i, char in enumerate(text):
+        depths.append(len(stack))
+        if char in _OPEN:
+            stack.append(char)
+        elif char == ">":
+            if stack and stack[-1] == "<" and text[i - 1] != "-":
+                stack.pop()
+        elif char in _CLOSE:
+            while stack and stack.pop() != _CLOSE[char]:
+                pass
+    return depths
 
 
 def _without_parameters(text: str) -> str:
@@ -167,27 +173,27 @@ def _without_parameters(text: str) -> str:
     return text
 
 
+def _without_type(text: str) -> str:
+    """Drop the return type: what stands before the last space outside brackets."""
+    depths = _depths(text)
+    spaces = [i for i, char in enumerate(text) if char == " " and depths[i] == 0]
+    tail = text[spaces[-1] + 1 :] if spaces else ""
+    return tail if tail[:1].isalpha() or tail[:1] in ("_", "(") else text
+
+
 def _split(text: str) -> list[str]:
     """Split template arguments at the commas outside all brackets."""
-    parts, depth, begin = [], 0, 0
-    for i, char in enumerate(text):
-        depth += _depth_step(text, i)
-        if char == "," and depth == 0:
-            parts.append(text[begin:i].strip())
-            begin = i + 1
-    last = text[begin:].strip()
-    return [*parts, last] if last else parts
+    depths = _depths(text)
+    cuts = [-1, *(i for i, char in enumerate(text) if char == "," and depths[i] == 0), len(text)]
+    parts = [text[a + 1 : b].strip() for a, b in pairwise(cuts)]
+    return parts if parts[-1] else parts[:-1]
 
 
 def _base_and_arguments(text: str) -> tuple[str, list[str]]:
     """Turn `ns::f<A, B>` into `f` and its arguments."""
-    depth, cut, i = 0, 0, 0
-    while i < len(text):
-        depth += _depth_step(text, i)
-        if depth == 0 and text[i : i + 2] == "::":
-            cut, i = i + 2, i + 1
-        i += 1
-    tail = text[cut:]
+    depths = _depths(text)
+    cuts = [m.end() for m in re.finditer("::", text) if depths[m.start()] == 0]
+    tail = text[cuts[-1] :] if cuts else text
     angle = tail.find("<")
     if angle > 0 and tail.endswith(">"):
         return tail[:angle], _split(tail[angle + 1 : -1])
@@ -196,11 +202,10 @@ def _base_and_arguments(text: str) -> tuple[str, list[str]]:
 
 def _before_call(text: str) -> str:
     """Return what stands before the first parameter list outside brackets."""
-    depth = 0
+    depths = _depths(text)
     for i, char in enumerate(text):
-        if char == "(" and depth == 0 and not text.startswith("(anonymous", i):
+        if char == "(" and depths[i] == 0 and not text.startswith("(anonymous", i):
             return text[:i]
-        depth += _depth_step(text, i)
     return text
 
 
@@ -253,7 +258,7 @@ def _last_mangled(text: str) -> str:
 
 
 def _short_cpp(text: str) -> str:
-    base, arguments = _base_and_arguments(_without_parameters(_RETURN_TYPE.sub("", text)))
+    base, arguments = _base_and_arguments(_without_type(_without_parameters(text)))
     words = list(dict.fromkeys(w for a in arguments for w in _words(a)))
     if _WRAPPER.match(base) and words:
         base, words = words[0], words[1:]
@@ -281,7 +286,7 @@ def short_name(name: str, limit: int = LABEL_LIMIT) -> str:
 
 
 def _leaves(name: str) -> list[str]:
-    arguments = _base_and_arguments(_without_parameters(_RETURN_TYPE.sub("", name)))[1]
+    arguments = _base_and_arguments(_without_type(_without_parameters(name)))[1]
     return [w for a in arguments for w in re.findall(r"[\w.]+", a.rsplit("::", 1)[-1])]
 
 

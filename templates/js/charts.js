@@ -1,0 +1,46 @@
+/* traceview charts: plotly figures made in Python, drawn when they come near the screen, coloured by token.
+   Exposes TV.charts(list), TV.redraw(). Labels are escaped in Python (report/figures.py). */
+(function () {
+  "use strict";
+  const CONFIG = { responsive: true, displaylogo: false, displayModeBar: false, showSendToCloud: false, plotlyServerURL: "", doubleClick: "reset" };
+  const drawn = new Map();
+  const colour = (token) => getComputedStyle(document.documentElement).getPropertyValue("--" + token).trim();
+
+  function skinned(figure) {
+    const axis = { gridcolor: colour("hair"), linecolor: colour("line"), zerolinecolor: colour("line"), automargin: true };
+    const layout = Object.assign({ paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 8, r: 18, t: 8, b: 40 } }, figure.layout);
+    layout.font = { color: colour("fg"), size: 12, family: "system-ui, sans-serif" };
+    layout.hoverlabel = { bgcolor: colour("card"), bordercolor: colour("line"), font: { color: colour("fg") } };
+    layout.xaxis = Object.assign({}, axis, figure.layout.xaxis);
+    layout.yaxis = Object.assign({}, axis, figure.layout.yaxis);
+    const data = figure.data.map((trace) => {
+      const tokens = trace.meta && trace.meta.tokens;
+      if (!tokens) return trace;
+      const colours = tokens.map((t) => colour("c-" + t));
+      return Object.assign({}, trace, { marker: Object.assign({}, trace.marker, { color: colours.length === 1 ? colours[0] : colours }) });
+    });
+    return [data, layout];
+  }
+  function draw(id, figure) {
+    const [data, layout] = skinned(figure);
+    drawn.set(id, figure);
+    return window.Plotly.react(document.getElementById(id), data, layout, CONFIG);
+  }
+  function charts(list) {
+    if (!window.Plotly) return;
+    const waiting = new Map(list.map((c) => [c.id, c.figure]));
+    if (!("IntersectionObserver" in window)) { waiting.forEach((figure, id) => draw(id, figure)); return; }
+    const watch = new IntersectionObserver((entries) => {
+      for (const e of entries) if (e.isIntersecting && waiting.has(e.target.id)) {
+        watch.unobserve(e.target); draw(e.target.id, waiting.get(e.target.id)); waiting.delete(e.target.id);
+      }
+    }, { rootMargin: "300px" });
+    list.forEach((c) => watch.observe(document.getElementById(c.id)));
+    TV.redraw = (all) => {
+      if (all) { waiting.forEach((figure, id) => draw(id, figure)); waiting.clear(); }
+      drawn.forEach((figure, id) => draw(id, figure));
+    };
+  }
+  TV.charts = charts;
+  TV.redraw = () => {};
+})();

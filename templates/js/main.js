@@ -1,0 +1,38 @@
+/* traceview main: read the page's data, start tables, timeline and charts, theme and printing. */
+(async function () {
+  "use strict";
+  const root = document.documentElement, get = (id) => document.getElementById(id);
+  const data = JSON.parse(get("tv-data").textContent);
+  const button = get("tv-theme");
+  function theme(name) {
+    root.dataset.theme = name;
+    if (TV.line) TV.line.theme();
+    TV.redraw();
+  }
+  button.hidden = false;
+  button.onclick = () => {
+    const next = root.dataset.theme === "dark" ? "light" : "dark";
+    theme(next);
+    try { localStorage.setItem("traceview-theme", next); } catch (e) { /* private mode: not kept */ }
+  };
+  let before = "light";
+  addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; if (TV.line) { TV.line.theme(); TV.line.flush(); } TV.redraw(true); });
+  addEventListener("afterprint", () => theme(before));
+
+  if (!("DecompressionStream" in window)) {
+    get("main").prepend(TV.element("p", { className: "empty", textContent: "This browser is too old for the timeline, charts and table search (it lacks DecompressionStream: Chromium 80, Firefox 113 or Safari 16.4 have it). Numbers and first rows are complete." }));
+    window.TV_READY = true;
+    return;
+  }
+  const [texts, labels] = await TV.texts(get("tv-names").textContent);
+  const names = { text: (i) => texts[i], label: (i) => labels[i] || texts[i] };
+  TV.tables = {};
+  for (const spec of data.tables) TV.tables[spec.id] = TV.table(document.querySelector('[data-table="' + spec.id + '"]'), spec, names);
+  if (data.timeline) {
+    const columns = await TV.columns(data.timeline.layout.columns, get("tv-slices").textContent);
+    TV.line = TV.timeline(get("tv-timeline"), data.timeline, columns, names);
+    TV.find = (text) => { TV.line.find(text); get("timeline").scrollIntoView(); };
+  }
+  TV.charts(data.charts);
+  requestAnimationFrame(() => requestAnimationFrame(() => { performance.mark("tv-ready"); window.TV_READY = true; }));
+})();

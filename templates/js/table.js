@@ -1,0 +1,106 @@
+/* traceview table: search, sort, page, copy as CSV. TV.table(root, spec, names) replaces the static rows in root.
+   spec is view.TableView; names.text(i) and names.label(i) give names. Data reaches the page as text only. */
+(function () {
+  "use strict";
+  const SIZES = [10, 25, 100, 1000];
+
+  function table(root, spec, names) {
+    const { element, form, exact } = TV, columns = spec.columns, rows = spec.rows;
+    const numeric = columns.map((c) => c.form !== "name" && c.form !== "text");
+    const shown = (row, j) => (columns[j].form === "name" ? names.label(row[j]) : row[j]);
+    const full = (row, j) => (columns[j].form === "name" ? names.text(row[j]) : row[j]);
+    const haystack = rows.map((r) => columns.map((c, j) => (numeric[j] ? "" : c.form === "name" ? names.label(r[j]) + " " + names.text(r[j]) : r[j])).join(" ").toLowerCase());
+    const most = columns.map((c, j) => (c.bar ? rows.reduce((m, r) => Math.max(m, r[j] || 0), 0) : 0));
+    const state = { sort: spec.sort, down: numeric[spec.sort], query: "", page: 0, size: spec.page };
+    let view = [], wait = 0;
+
+    const search = element("input", { type: "search", placeholder: "Filter: words or /regex/", "aria-label": "Filter " + spec.noun });
+    const count = element("span", { "aria-live": "polite" });
+    const size = element("select", { "aria-label": "Rows per page" }, ...SIZES.map((n) => element("option", { value: n, textContent: n + " rows", selected: n === state.size })));
+    const csv = element("button", { type: "button", textContent: "Copy CSV" });
+    const head = element("tr"), body = element("tbody"), pages = element("div", { className: "tools" });
+    columns.forEach((c, j) => {
+      const button = element("button", { type: "button", textContent: c.label, title: c.meaning || "" });
+      button.onclick = () => { state.down = state.sort === j ? !state.down : numeric[j]; state.sort = j; state.page = 0; run(); };
+      head.append(element("th", { scope: "col", className: numeric[j] ? "num" : "" }, button));
+    });
+    const grid = element("table", {}, element("caption", { className: "hidden", textContent: spec.noun }), element("thead", {}, head), body);
+    const note = spec.others ? [element("p", { className: "note", textContent: spec.others })] : [];
+    const tools = element("div", { className: "tools" }, search, count, element("span", { className: "space" }), size, csv);
+    root.replaceChildren(tools, element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": spec.noun }, grid), pages, ...note);
+    if (rows.length <= 10) { search.hidden = size.hidden = count.hidden = true; }
+
+    function matcher() {
+      const query = state.query.trim().toLowerCase(), regex = /^\/(.+)\/$/.exec(state.query.trim());
+      if (!query) return () => true;
+      if (regex) try { const r = new RegExp(regex[1], "i"); return (i) => r.test(haystack[i]); } catch (e) { return () => false; }
+      const words = query.split(/\s+/);
+      return (i) => words.every((w) => haystack[i].includes(w));
+    }
+    function compare(x, y) {
+      const j = state.sort, a = shown(rows[x], j), b = shown(rows[y], j);
+      if (a === null || b === null) return (a === null) - (b === null) || x - y; // unknown values stay last
+      const d = numeric[j] ? a - b : a < b ? -1 : a > b ? 1 : 0;
+      return (state.down ? -d : d) || x - y;
+    }
+    function run() {
+      const wanted = matcher();
+      view = rows.map((_, i) => i).filter(wanted).sort(compare);
+      paint();
+    }
+    function nameCell(index) {
+      const cell = element("td", { className: "name" }), button = element("button", { type: "button", textContent: names.label(index), title: names.text(index), "aria-expanded": "false" });
+      button.onclick = () => {
+        const open = cell.querySelector(".more");
+        button.setAttribute("aria-expanded", String(!open));
+        if (open) { open.remove(); return; }
+        const copy = element("button", { type: "button", textContent: "Copy name" });
+        copy.onclick = () => TV.copy(names.text(index), copy);
+        const more = element("div", { className: "more" }, element("code", { textContent: names.text(index) }), copy);
+        if (TV.find) { const find = element("button", { type: "button", textContent: "Find in timeline" }); find.onclick = () => TV.find(names.text(index)); more.append(find); }
+        cell.append(more);
+      };
+      cell.append(button);
+      return cell;
+    }
+    function cell(row, j) {
+      const c = columns[j], value = row[j];
+      if (c.form === "name") return nameCell(value);
+      if (c.form === "text") return element("td", { textContent: value });
+      const td = element("td", { className: c.bar ? "num barred" : "num", textContent: form(c.form, value) });
+      if (c.bar) td.style.setProperty("--w", (most[j] ? (100 * (value || 0)) / most[j] : 0).toFixed(2) + "%");
+      return td;
+    }
+    function paint() {
+      const last = Math.max(1, Math.ceil(view.length / state.size));
+      state.page = Math.min(state.page, last - 1);
+      const part = view.slice(state.page * state.size, (state.page + 1) * state.size);
+      body.replaceChildren(...part.map((i) => element("tr", {}, ...columns.map((_, j) => cell(rows[i], j)))));
+      if (!part.length) body.append(element("tr", {}, element("td", { colSpan: columns.length, className: "nothing", textContent: "Nothing matches. Clear the filter to see all " + rows.length + "." })));
+      [...head.children].forEach((th, j) => th.setAttribute("aria-sort", j !== state.sort ? "none" : state.down ? "descending" : "ascending"));
+      const all = rows.length.toLocaleString("en-US");
+      count.textContent = (view.length === rows.length ? all : view.length.toLocaleString("en-US") + " of " + all) + " " + spec.noun;
+      pages.replaceChildren();
+      if (last > 1) {
+        const turn = (text, to, off) => { const b = element("button", { type: "button", textContent: text, disabled: off }); b.onclick = () => { state.page = to; paint(); }; return b; };
+        pages.append(turn("‹ Previous", state.page - 1, !state.page), element("span", { textContent: "Page " + (state.page + 1) + " of " + last }), turn("Next ›", state.page + 1, state.page === last - 1));
+      }
+    }
+    /* A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+    function field(value) {
+      const text = /^[=+@\t\r-]/.test(value) && isNaN(value) ? "'" + value : value;
+      return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+    }
+    function asCsv() {
+      const lines = [columns.map((c) => field(c.label))];
+      for (const i of view) lines.push(columns.map((c, j) => field(numeric[j] ? exact(c.form, rows[i][j]) : String(full(rows[i], j)))));
+      return lines.map((l) => l.join(",")).join("\n");
+    }
+    search.oninput = () => { clearTimeout(wait); wait = setTimeout(() => { state.query = search.value; state.page = 0; run(); }, 80); };
+    size.onchange = () => { state.size = +size.value; state.page = 0; paint(); };
+    csv.onclick = () => TV.copy(asCsv(), csv);
+    run();
+    return { asCsv };
+  }
+  TV.table = table;
+})();

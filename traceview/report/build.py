@@ -1,0 +1,65 @@
+"""Build the report: sections first, then the timeline within what is left of the page's size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from traceview import __version__
+from traceview.analyses import Analysis
+from traceview.report import html, kpis
+from traceview.report.context import Context
+from traceview.report.names import NameBook
+from traceview.report.sections import SECTIONS
+from traceview.report.timeline import Timeline
+from traceview.report.title import chips, title
+from traceview.report.view import NameTable, Report, ReportOptions, SectionView, TimelineView
+from traceview.units import plural
+
+PAGE_LIMIT = 2_450_000  # bytes; the promise is 2.5 MB
+_TRIES = 4
+
+
+def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Report:
+    """Turn an analysis into the page's data; nothing is written and nothing is calculated twice."""
+    options = options or ReportOptions()
+    context = Context(analysis, options, NameBook(options.show_paths))
+    made = {s.id: s.build(context) for s in SECTIONS if s.build is not None}
+    context.names.mark()
+    report = Report(
+        title=title(analysis.trace, options),
+        verdict=kpis.verdict(analysis),
+        chips=chips(analysis.trace),
+        banner=kpis.banner(analysis),
+        kpis=kpis.kpis(analysis),
+        sections=tuple(made.values()),
+        version=__version__,
+    )
+    view, names = _timeline(context, PAGE_LIMIT - html.size_without_slices(report))
+    made["timeline"] = _timeline_section(view, names)
+    return replace(report, sections=tuple(made[s.id] for s in SECTIONS), names=names)
+
+
+def _timeline(context: Context, room: int) -> tuple[TimelineView | None, NameTable]:
+    """Encode the timeline; where names and slices need more than `room` bytes, with a smaller budget."""
+    timeline = Timeline(context.analysis)
+    budget = context.options.timeline_budget
+    for _ in range(_TRIES):
+        names = context.names.copy()
+        view = timeline.view(names, budget)
+        table = names.table()
+        if view is None:
+            break
+        left = room - html.size_of_names(table)
+        if len(view.payload) <= left:
+            break
+        budget = int(min(budget, view.layout["items"]) * 0.9 * max(left, 1) / len(view.payload))
+    return view, table
+
+
+def _timeline_section(view: TimelineView | None, names: NameTable) -> SectionView:
+    if view is None:
+        return SectionView("timeline", "Timeline", empty="No slice of this trace has a time to draw.")
+    if names.shortened:
+        cut = plural(names.shortened, "rare or long name")
+        view = replace(view, note=f"{view.note} {cut} are cut in the middle to keep the page small.")
+    return SectionView("timeline", "Timeline", blocks=(view,))

@@ -1,0 +1,200 @@
+"""Charts as plotly figures: the only door to plotly.
+
+Figures are plain dictionaries that plotly's own schema accepts (a test builds go.Figure from each);
+`plotly.io` writes them. Colours are tokens in `meta`, which the page turns into its theme's colours.
+plotly reads labels as HTML: every text from a trace goes through `_label`.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from traceview.analyses import Analysis
+from traceview.assets import asset
+from traceview.events import Kind, Trace
+from traceview.report import palette
+from traceview.report.view import ChartView
+from traceview.units import LABEL_LIMIT, count, duration, middle, safe, share, short_unique
+
+LIBRARY = "templates/vendor/plotly-basic.min.js"
+_BARS = 12
+_BAR_HEIGHT = 34
+_SHORTEST_NS = 100  # shorter kernels count into the first bin
+
+
+def library_version(path: Path | None = None) -> str:
+    """Return the version that the vendored plotly.js says it has."""
+    with (path or asset(LIBRARY)).open(encoding="utf-8") as file:
+        found = re.search(r"v(\d+\.\d+\.\d+)", file.read(400))
+    return found.group(1) if found else "unknown"
+
+
+def check_library(path: Path | None = None) -> None:
+    """Warn when the figures come from another major version than the library that draws them."""
+    from plotly.offline import get_plotlyjs_version
+
+    vendored, expected = library_version(path), get_plotlyjs_version()
+    if vendored.split(".")[0] != expected.split(".")[0]:
+        warnings.warn(
+            f"charts may look wrong: the page carries plotly.js {vendored}, the installed plotly package "
+            f"makes figures for {expected}",
+            stacklevel=2,
+        )
+
+
+def figure_json(figure: dict[str, Any]) -> str:
+    """Return a figure as JSON text, written by plotly."""
+    import plotly.io
+
+    text: str = plotly.io.to_json(figure, validate=False)
+    return text
+
+
+def _label(text: str) -> str:
+    """Make a text safe where plotly would read tags in it."""
+    return safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _bar_axis(labels: list[str]) -> dict[str, Any]:
+    """Return a category axis with numeric places, so that equal labels stay apart."""
+    return {
+        "tickvals": list(range(len(labels))),
+        "ticktext": [_label(middle(t, 44)) for t in labels],
+        "autorange": "reversed",
+        "fixedrange": True,
+        "ticklabelstandoff": 6,
+    }
+
+
+def _bars(values: list[float], tokens: list[str], texts: list[str], name: str) -> dict[str, Any]:
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": name,
+        "x": values,
+        "y": list(range(len(values))),
+        "customdata": [_label(t) for t in texts],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "meta": {"tokens": tokens},
+    }
+
+
+def launch_and_kernel_time(analysis: Analysis, cost: dict[str, float]) -> ChartView | None:
+    """Compare, for the top kernels, the host time of their launches with their time on the GPU."""
+    kernels = analysis.kernels
+    if not cost or not len(kernels):
+        return None
+    top = [str(n) for n in kernels.name[:_BARS]]
+    short = short_unique(top, LABEL_LIMIT)
+    gpu = [int(v) / 1e6 for v in kernels.sum[:_BARS]]
+    cpu = [cost.get(n, 0.0) / 1e6 for n in top]
+    labels = [short[n] for n in top]
+    gpu_texts = [f"{t}: {duration(v * 1e6)} on the GPU" for t, v in zip(labels, gpu, strict=True)]
+    cpu_texts = [f"{t}: {duration(v * 1e6)} to launch, on the CPU" for t, v in zip(labels, cpu, strict=True)]
+    figure = {
+        "data": [
+            _bars(gpu, ["gemm"], gpu_texts, "GPU kernel time"),
+            _bars(cpu, ["collective"], cpu_texts, "CPU launch time"),
+        ],
+        "layout": {
+            "barmode": "group",
+            "bargap": 0.3,
+            "height": 90 + _BAR_HEIGHT * len(top),
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+            "xaxis": {"title": {"text": "ms"}, "rangemode": "tozero", "fixedrange": True},
+            "yaxis": _bar_axis(labels),
+        },
+    }
+    return ChartView(
+        "chart-launch",
+        "CPU launch time beside GPU kernel time",
+        f"The top {len(top)} kernels. Where launching takes as long as running, the CPU sets the pace.",
+        f"Bars for {len(top)} kernels: {duration(sum(gpu) * 1e6)} on the GPU, {duration(sum(cpu) * 1e6)} to launch.",
+        90 + _BAR_HEIGHT * len(top),
+        figure,
+    )
+
+
+def time_by_category(analysis: Analysis) -> ChartView:
+    """Show device time by category as bars."""
+    table = analysis.categories
+    labels = [str(c) for c in table.category]
+    others = palette.added(analysis)
+    values = [int(v) / 1e6 for v in table.sum]
+    texts = [
+        f"{label}: {duration(int(ns))}, {share(float(part))}, {count(int(calls))} calls"
+        for label, ns, part, calls in zip(labels, table.sum, table.share, table.calls, strict=True)
+    ]
+    figure = {
+        "data": [_bars(values, [palette.token(c, others) for c in labels], texts, "GPU time")],
+        "layout": {
+            "height": 80 + _BAR_HEIGHT * len(labels),
+            "bargap": 0.35,
+            "showlegend": False,
+            "xaxis": {"title": {"text": "ms, summed"}, "rangemode": "tozero", "fixedrange": True},
+            "yaxis": _bar_axis(labels),
+        },
+    }
+    return ChartView(
+        "chart-categories",
+        "GPU time by category",
+        "Summed durations of kernels, copies and fills.",
+        "; ".join(texts),
+        80 + _BAR_HEIGHT * len(labels),
+        figure,
+    )
+
+
+def kernel_lengths(trace: Trace) -> ChartView | None:
+    """Show how many kernels are how long, in bins of a logarithmic scale."""
+    rows = trace.rows_of(Kind.KERNEL)
+    lengths = trace.slices.dur[rows[trace.timed[rows]]]
+    if not len(lengths):
+        return None
+    number, edges = _log_bins(lengths)
+    centres = (edges[1:] + edges[:-1]) / 2
+    texts = [
+        f"{duration(10**low)} to {duration(10**high)}: {count(n)} kernels"
+        for n, low, high in zip(number.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    ]
+    ticks = list(range(int(np.floor(edges[0])), int(np.ceil(edges[-1])) + 1))
+    figure = {
+        "data": [
+            {
+                "type": "bar",
+                "x": centres.round(4).tolist(),
+                "y": number.tolist(),
+                "width": float(edges[1] - edges[0]),
+                "customdata": texts,
+                "hovertemplate": "%{customdata}<extra></extra>",
+                "meta": {"tokens": ["elementwise"]},
+            }
+        ],
+        "layout": {
+            "height": 300,
+            "bargap": 0.04,
+            "xaxis": {
+                "title": {"text": "kernel duration, logarithmic"},
+                "tickvals": ticks,
+                "ticktext": [duration(10**t).replace(".00", "") for t in ticks],
+                "fixedrange": True,
+            },
+            "yaxis": {"title": {"text": "kernels"}, "fixedrange": True},
+        },
+    }
+    alt = (
+        f"Histogram of {count(len(lengths))} kernel durations, median {duration(float(np.median(lengths)))}."
+    )
+    return ChartView("chart-lengths", "Kernel durations", "How many kernels are how long.", alt, 300, figure)
+
+
+def _log_bins(lengths: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    logs = np.log10(np.maximum(lengths, _SHORTEST_NS))
+    low, high = float(np.floor(logs.min() * 10) / 10), float(np.ceil(logs.max() * 10 + 0.001) / 10)
+    return np.histogram(logs, bins=max(round((high - low) * 10), 1), range=(low, high))

@@ -1,0 +1,184 @@
+"""Paint a report as one HTML page: the only door to jinja2.
+
+The page asks for nothing from outside. Its policy allows only the scripts it carries, by their
+hash; styles stay inline because plotly sets them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from traceview.assets import asset
+from traceview.report.codec import pack_texts, script_json
+from traceview.report.view import Cell, ChartsView, NameTable, Report, TableView, TimelineView
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+STYLES = ("tokens", "page", "blocks", "print")
+SCRIPTS = ("codec", "table", "timeline-model", "timeline-paint", "timeline", "charts", "main")
+LIBRARY = "templates/vendor/plotly-basic.min.js"
+_FRAME = 12_000  # bytes of HTML around the blocks
+_CELL = 14  # bytes of a table cell as JSON, on average
+
+
+def render_html(report: Report) -> str:
+    """Return the page; raises ValueError if one of our own scripts could end its block early."""
+    tables, charts, timeline = _parts(report)
+    scripts = [_script(f"templates/js/{name}.js") for name in SCRIPTS]
+    if charts:
+        scripts.insert(0, _script(LIBRARY))
+    boot = _script("templates/js/boot.js")
+    page: str = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            report=report,
+            csp=policy([boot, *scripts]),
+            styles=[_trusted(_text(f"templates/css/{name}.css")) for name in STYLES],
+            scripts={"boot": _trusted(boot), "page": [_trusted(s) for s in scripts]},
+            names=_trusted(_names(report.names)),
+            payload=_trusted(timeline.payload if timeline else ""),
+            data=_trusted(_data(tables, charts, timeline)),
+        )
+    )
+    return page
+
+
+def policy(scripts: list[str]) -> str:
+    """Return the content security policy that lets exactly these scripts run."""
+    digests = (hashlib.sha256(s.encode("utf-8")).digest() for s in scripts)
+    hashes = " ".join(f"'sha256-{base64.b64encode(d).decode('ascii')}'" for d in digests)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "font-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def size_without_slices(report: Report) -> int:
+    """Estimate the bytes of a page without its timeline and names, a little too large."""
+    tables, charts, _ = _parts(report)
+    cells = sum(len(t.rows) * len(t.columns) for t in tables)
+    drawn = sum(_size(LIBRARY) for _ in charts[:1])
+    own = sum(_size(f"templates/js/{n}.js") for n in ("boot", *SCRIPTS))
+    styles = sum(_size(f"templates/css/{n}.css") for n in STYLES)
+    return drawn + own + styles + cells * _CELL + 4_000 * len(charts) + 8_000 * len(tables) + _FRAME
+
+
+def size_of_names(names: NameTable) -> int:
+    """Return the bytes of the name dictionary in the page."""
+    return len(_names(names))
+
+
+def _parts(report: Report) -> tuple[list[TableView], list[Any], TimelineView | None]:
+    blocks = [b for s in report.sections for b in s.blocks]
+    charts = [c for b in blocks if isinstance(b, ChartsView) for c in b.charts]
+    timelines = [b for b in blocks if isinstance(b, TimelineView)]
+    return [b for b in blocks if isinstance(b, TableView)], charts, timelines[0] if timelines else None
+
+
+def _data(tables: list[TableView], charts: list[Any], timeline: TimelineView | None) -> str:
+    from traceview.report.figures import check_library
+
+    if charts:
+        check_library()
+    return script_json(
+        {
+            "tables": [_plain_table(t) for t in tables],
+            "charts": [{"id": c.id, "figure": c.figure} for c in charts],
+            "timeline": None if timeline is None else _plain_timeline(timeline),
+        }
+    )
+
+
+def _plain_table(table: TableView) -> dict[str, Any]:
+    return {
+        "id": table.id,
+        "noun": table.noun,
+        "columns": [
+            {"label": c.label, "form": c.form, "meaning": c.meaning, "bar": c.bar} for c in table.columns
+        ],
+        "rows": [[_number(cell) for cell in row] for row in table.rows],
+        "sort": table.sort,
+        "page": table.page,
+        "others": table.others,
+    }
+
+
+def _number(cell: Cell) -> Cell:
+    """Drop digits of a float that no form shows."""
+    return float(f"{cell:.9g}") if isinstance(cell, float) else cell
+
+
+def _plain_timeline(timeline: TimelineView) -> dict[str, Any]:
+    return {
+        "lanes": [vars(lane) for lane in timeline.lanes],
+        "focus": timeline.focus,
+        "steps": timeline.steps,
+        "layout": timeline.layout,
+    }
+
+
+@cache
+def _names_of(texts: tuple[str, ...], labels: tuple[str, ...]) -> str:
+    return pack_texts([texts, labels])
+
+
+def _names(names: NameTable) -> str:
+    return _names_of(names.texts, names.labels)
+
+
+def _trusted(text: str) -> Markup:
+    """Mark our own assets and escaped data as text that jinja may pass on as it is."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 (never called with a text from a trace)
+
+
+@cache
+def _text(path: str) -> str:
+    return asset(path).read_text(encoding="utf-8")
+
+
+def _size(path: str) -> int:
+    return asset(path).stat().st_size
+
+
+def _script(path: str) -> str:
+    """Return one of our scripts, sure not to end its own block or to open a comment."""
+    text = _text(path)
+    if "</script" in text.lower() or "<!--" in text:
+        raise ValueError(f"{path} cannot stand inside a page")
+    return text
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(asset("templates")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["form"] = _form
+    return environment
+
+
+def _form(cell: Cell, form: str) -> str:
+    """Show a cell of the static rows as js/codec.js shows it."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, str):
+        return cell
+    if form == "share":
+        return "< 0.1" if 0 < cell < 0.0005 else f"{100 * cell:.1f}"
+    scale, digits = {"count": (1, 0), "ms": (1e6, 3), "us": (1e3, 2), "bytes": (2**20, 2)}.get(form, (1, 2))
+    return f"{cell / scale:,.{digits}f}"

@@ -1,0 +1,191 @@
+"""Lanes of the timeline: which slices are drawn, in which lane, in which row, in which colour.
+
+GPU streams first, then host threads; Python frames have a lane of their own under their thread.
+What is not drawn (too many lanes, too deep rows, records without time) is counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from traceview.events import Flag, Kind, Trace, Track
+from traceview.report.lod import Bars
+from traceview.report.rows import DEEPEST, assign
+from traceview.report.view import Lane
+from traceview.units import count, hide_home, middle, plural, safe
+
+WORK, NOTES, HOST, PYTHON, NOT_DRAWN = range(5)
+_LANES = {WORK: 32, NOTES: 8, HOST: 20, PYTHON: 8}
+_ROWS = {WORK: 6, NOTES: 3, HOST: 12, PYTHON: 8}
+CLASSES = 32  # an entry is name code * CLASSES + colour class
+_GROUP_OF_KIND = {
+    **dict.fromkeys((Kind.KERNEL, Kind.COPY, Kind.FILL), WORK),
+    **dict.fromkeys((Kind.DEVICE_NOTE, Kind.SYNC_RECORD, Kind.DERIVED), NOTES),
+    Kind.PYTHON: PYTHON,
+    Kind.SPAN: NOT_DRAWN,
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Hold the slices drawn, by tier (GPU, host, Python), their lanes, and why how many are not drawn."""
+
+    tiers: tuple[Bars, ...]
+    lanes: tuple[Lane, ...]
+    slices: int
+    hidden: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Lane:
+    track: int
+    group: int
+    rows: npt.NDArray[Any]  # rows of the trace, by start
+
+
+def draw(trace: Trace, classes: npt.NDArray[np.uint8]) -> Drawn:
+    """Assign lanes and rows; `classes` gives the colour class of every slice."""
+    lanes, without_time = _lanes(trace)
+    kept = _choose(trace.tracks, lanes)
+    tiers: dict[int, list[Bars]] = {0: [], 1: [], 2: []}
+    views: list[Lane] = []
+    first = 0
+    for lane in kept:
+        bars, hidden_rows = _bars(trace, classes, lane, first)
+        if not len(bars):
+            continue
+        rows = int(bars.row.max()) - first + 1
+        views.append(_view(trace.tracks[lane.track], lane, (first, rows), hidden_rows))
+        tiers[max(lane.group - 1, 0)].append(bars)
+        first += rows
+    drawn = sum(len(b) for part in tiers.values() for b in part)
+    in_lanes = sum(len(lane.rows) for lane in kept)
+    beyond = sum(len(lane.rows) for lane in lanes) - in_lanes
+    return Drawn(
+        tiers=tuple(_concatenate(part) for part in tiers.values()),
+        lanes=tuple(views),
+        slices=drawn,
+        hidden={
+            "slices in outer or deep rows": in_lanes - drawn,
+            f"slices in {plural(len(lanes) - len(kept), 'small lane')}": beyond,
+            "second copies and records without a time": without_time,
+        },
+    )
+
+
+def _lanes(trace: Trace) -> tuple[list[_Lane], int]:
+    """Split the slices by (track, group); the second value counts those that cannot be drawn."""
+    group_of = np.full(256, HOST, np.int32)
+    for kind, group in _GROUP_OF_KIND.items():
+        group_of[kind] = group
+    slices = trace.slices
+    key = slices.track.astype(np.int32) * 8 + group_of[slices.kind]
+    off = (slices.flags & (Flag.UNTIMED | Flag.DUPLICATE)) != 0
+    key[off] = NOT_DRAWN
+    # 16-bit keys are sorted by radix, an order of magnitude faster than 32-bit ones
+    order = np.argsort(key.astype(np.uint16) if len(trace.tracks) < 2**13 else key, kind="stable")
+    ordered = key[order]
+    edges = np.flatnonzero(np.diff(ordered)) + 1
+    lanes, hidden = [], 0
+    for rows in np.split(order, edges) if len(order) else []:
+        code = int(key[rows[0]])
+        if code % 8 == NOT_DRAWN:
+            hidden += int((slices.kind[rows] != Kind.SPAN).sum())
+        else:
+            lanes.append(_Lane(code // 8, code % 8, rows))
+    return lanes, hidden
+
+
+def _choose(tracks: tuple[Track, ...], lanes: list[_Lane]) -> list[_Lane]:
+    """Keep the fullest lanes of each group; order: devices and streams, then threads by slices."""
+    kept: list[_Lane] = []
+    for group, most in _LANES.items():
+        members = [lane for lane in lanes if lane.group == group]
+        kept += sorted(members, key=lambda lane: -len(lane.rows))[:most]
+    size: dict[int, int] = {}
+    for lane in kept:
+        size[lane.track] = size.get(lane.track, 0) + len(lane.rows)
+
+    def place(lane: _Lane) -> tuple[Any, ...]:
+        track = tracks[lane.track]
+        if lane.group in (WORK, NOTES):
+            return (0, track.scope, _numeric(track.device), lane.group, _numeric(track.stream), lane.track)
+        return (1, -size[lane.track], lane.track, lane.group)
+
+    return sorted(kept, key=place)
+
+
+def _numeric(text: str | None) -> tuple[int, int, str]:
+    if text is None:
+        return (2, 0, "")
+    return (0, int(text), "") if text.isdecimal() and len(text) < 19 else (1, 0, text)
+
+
+def _bars(trace: Trace, classes: npt.NDArray[np.uint8], lane: _Lane, first: int) -> tuple[Bars, int]:
+    """Return a lane's slices sorted by (row, start), and how many rows are hidden."""
+    s = trace.slices
+    start, dur = s.start[lane.rows], s.dur[lane.rows]
+    row = assign(start, dur)
+    full = np.bincount(row, minlength=DEEPEST + 1)
+    rows = int(row.max()) + 1
+    top = _outer_rows(full, min(rows, DEEPEST)) if lane.group in (HOST, PYTHON) else 0
+    bottom = min(top + _ROWS[lane.group], DEEPEST)
+    if top or rows > bottom:
+        seen = (row >= top) & (row < bottom)
+        row, start, dur = row[seen], start[seen], dur[seen]
+        chosen = lane.rows[seen]
+    else:
+        chosen = lane.rows
+    order = np.argsort(row, kind="stable")
+    chosen, start = chosen[order], start[order]
+    entry = s.name[chosen].astype(np.int64) * CLASSES + classes[chosen]
+    bars = Bars(row[order].astype(np.int32) - top + first, start, start + dur[order], entry)
+    return bars, rows - (min(rows, bottom) - top)
+
+
+def _outer_rows(full: npt.NDArray[Any], rows: int) -> int:
+    """Count outer rows that hold at most two slices, as long as three rows remain below them."""
+    top = 0
+    while rows - top > 3 and full[top] <= 2:
+        top += 1
+    return top
+
+
+def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: int) -> Lane:
+    notes = [plural(len(lane.rows), "slice")]
+    if hidden:
+        notes.append(f"{plural(hidden, 'row')} hidden")
+    return Lane(_label(track, lane.group), " · ".join(notes), *place, device=lane.group == WORK)
+
+
+def _label(track: Track, group: int) -> str:
+    if group in (WORK, NOTES):
+        device = f"GPU {track.device}" if track.device is not None else hide_home(track.process)
+        stream = f"stream {track.stream}" if track.stream is not None else hide_home(track.thread)
+        text = f"{device} · {stream}" + (" · marks" if group == NOTES else "")
+    else:
+        thread = f"thread {track.thread}" if track.thread.isdecimal() else hide_home(track.thread)
+        text = f"CPU · {thread}" + (" · Python" if group == PYTHON else "")
+    return middle(safe(text), 40)
+
+
+def _concatenate(parts: list[Bars]) -> Bars:
+    if not parts:
+        empty = np.empty(0, np.int64)
+        return Bars(empty.astype(np.int32), empty, empty, empty)
+    return Bars(
+        np.concatenate([b.row for b in parts]),
+        np.concatenate([b.start for b in parts]),
+        np.concatenate([b.end for b in parts]),
+        np.concatenate([b.entry for b in parts]),
+    )
+
+
+def not_drawn(drawn: Drawn) -> str:
+    """Say what the timeline leaves out; empty where it is nothing."""
+    parts = [f"{count(number)} {reason}" for reason, number in drawn.hidden.items() if number]
+    return f"Not drawn: {', '.join(parts)}." if parts else ""

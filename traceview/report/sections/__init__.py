@@ -1,0 +1,40 @@
+"""The sections of the page, in their order: one file, one section, one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from traceview.report.context import Context
+from traceview.report.sections import (
+    categories,
+    charts,
+    copies,
+    gpu_time,
+    kernels,
+    launches,
+    method,
+    operators,
+)
+from traceview.report.view import SectionView
+
+
+class Section(NamedTuple):
+    """Name a section and say how its view is made; one without a builder is the timeline, made last."""
+
+    id: str
+    title: str
+    build: Callable[[Context], SectionView] | None
+
+
+SECTIONS: tuple[Section, ...] = (
+    Section("gpu-time", "GPU time", gpu_time.build),
+    Section("timeline", "Timeline", None),
+    Section("kernels", "Kernels", kernels.build),
+    Section("operators", "Operators", operators.build),
+    Section("copies", "Copies", copies.build),
+    Section("launches", "Launches", launches.build),
+    Section("charts", "Charts", charts.build),
+    Section("categories", "Categories", categories.build),
+    Section("method", "Method", method.build),
+)

@@ -1,0 +1,49 @@
+"""Copies and fills on the device."""
+
+from __future__ import annotations
+
+from traceview.report.context import Context
+from traceview.report.view import Cell, Column, SectionView, TableView
+from traceview.units import duration, safe
+
+COLUMNS = (
+    Column("name", "Copy or fill", "name"),
+    Column("kind", "Kind", "text"),
+    Column("direction", "Direction", "text"),
+    Column("memory", "Memory", "text"),
+    Column("calls", "Calls", "count"),
+    Column("sum", "Total ms", "ms", "sum of the single durations", bar=True),
+    Column("mean", "Mean µs", "us"),
+    Column("median", "Median µs", "us"),
+    Column("max", "Max µs", "us"),
+    Column("bytes", "Data MiB", "bytes", "sum of the bytes recorded"),
+    Column("rate", "GB/s", "number", "bytes divided by the summed time; a clue, not a verdict"),
+)
+_FIGURES = ("calls", "sum", "mean", "median", "max")
+
+
+def build(context: Context) -> SectionView:
+    """Show copies and fills by total time."""
+    table = context.analysis.copies
+    if not len(table):
+        return SectionView("copies", "Copies", empty="No copy or fill on the device in this trace.")
+    top = min(len(table), context.options.top)
+    rows: list[tuple[Cell, ...]] = []
+    for i in range(top):
+        size, ns = int(table.bytes[i]), int(table.sum[i])
+        known = size > 0
+        rows.append(
+            (
+                context.names.add(str(table.name[i]), True),
+                *(safe(str(getattr(table, key)[i])) for key in ("kind", "direction", "memory")),
+                *(getattr(table, key)[i].item() for key in _FIGURES),
+                size if known else None,
+                size / ns if known and ns else None,
+            )
+        )
+    others = ""
+    if len(table) > top:
+        others = f"Others ({len(table) - top:,} names): {duration(int(table.sum[top:].sum()))}."
+    note = "Durations of the device's records. How much of this no kernel hides is “exposed copy” under GPU time."
+    view = TableView("copies", "copies and fills", COLUMNS, tuple(rows), sort=5, page=10, others=others)
+    return SectionView("copies", "Copies", note, (view,))

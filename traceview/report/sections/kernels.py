@@ -1,0 +1,48 @@
+"""Kernels by full name: time on the device, and beside it the host time that launched them."""
+
+from __future__ import annotations
+
+from traceview.report.context import NO_GPU, Context
+from traceview.report.view import Cell, Column, SectionView, TableView
+from traceview.units import duration, plural, safe
+
+COLUMNS = (
+    Column("name", "Kernel", "name", "short name; click it for the full one"),
+    Column("category", "Category", "text", "by name rules, see Method"),
+    Column("calls", "Calls", "count", "device records with this name"),
+    Column("sum", "Total ms", "ms", "sum of the single durations", bar=True),
+    Column("share", "Share %", "share", "of the summed time of all kernels"),
+    Column("mean", "Mean µs", "us"),
+    Column("median", "Median µs", "us"),
+    Column("p95", "p95 µs", "us", "95th percentile of the single durations"),
+    Column("min", "Min µs", "us"),
+    Column("max", "Max µs", "us"),
+    Column("launch", "CPU launch ms", "ms", "host time of the calls that launched these kernels"),
+)
+_FIGURES = ("calls", "sum", "share", "mean", "median", "p95", "min", "max")
+
+
+def build(context: Context) -> SectionView:
+    """Show the top kernels by total time; the rest as one line."""
+    table = context.analysis.kernels
+    if not len(table):
+        return SectionView("kernels", "Kernels", empty=NO_GPU)
+    top = min(len(table), context.options.top)
+    rows: list[tuple[Cell, ...]] = []
+    for i in range(top):
+        name = str(table.name[i])
+        figures = [getattr(table, key)[i].item() for key in _FIGURES]
+        rows.append(
+            (context.names.add(name, True), safe(str(table.category[i])), *figures, context.cost.get(name))
+        )
+    others = ""
+    if len(table) > top:
+        rest = duration(int(table.sum[top:].sum()))
+        calls = plural(int(table.calls[top:].sum()), "call")
+        others = f"Others ({len(table) - top:,} names): {rest} in {calls}."
+    view = TableView("kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others)
+    note = "Grouped by full name, from the single durations. Copies and fills are a table of their own."
+    untimed = int(table.untimed.sum())
+    if untimed:
+        note += f" {plural(untimed, 'kernel record')} without a time are counted as calls only."
+    return SectionView("kernels", "Kernels", note, (view,))

@@ -1,0 +1,92 @@
+"""Method and data quality: definitions, what was read and what was not used, where the trace comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from traceview.report.context import Context
+from traceview.report.view import (
+    Block,
+    Cell,
+    Column,
+    DefinitionsView,
+    Fact,
+    FactsView,
+    SectionView,
+    TableView,
+)
+from traceview.units import count, safe
+
+DEFINITIONS = (
+    ("busy", "union of the intervals of kernels, copies and fills of a device, over all its streams"),
+    ("span", "first start to last end of a device's work, on the device's clock"),
+    ("idle", "span − busy"),
+    ("sum", "added durations; parallel work counts as often as it runs, so a sum may exceed the span"),
+    (
+        "exposed",
+        "not hidden: time in which nothing of higher priority runs (compute, collective, copy, fill)",
+    ),
+    (
+        "utilisation",
+        "busy ÷ span, over all devices; not told when under 99 % of launches have device records",
+    ),
+    ("self, total", "as in key_averages(): self is without children, total with them"),
+    ("percentiles", "of the single durations, linear between neighbours"),
+    ("time", "whole nanoseconds from the trace's first event; rounded only where it is shown"),
+)
+_COUNTED = (Column("what", "Reason", "text"), Column("count", "Events", "count", bar=True))
+_NOTICES = (
+    Column("code", "Code", "text"),
+    Column("level", "Level", "text"),
+    Column("count", "Count", "count"),
+    Column("message", "What it means", "text"),
+)
+
+
+def build(context: Context) -> SectionView:
+    """Account for every event, list notices, define the words, describe the trace."""
+    account = context.trace.account
+    ignored = sum(account.ignored.values())
+    facts = (
+        Fact("Events read", count(account.events_read), "every element of the file's event list"),
+        Fact("Used", count(account.used)),
+        Fact("Ignored", count(ignored), "read = used + ignored, by reason below"),
+        Fact("Mended", count(sum(account.mended.values())), "used after a repair, counted by kind"),
+    )
+    blocks: list[Block] = [FactsView("Account of events", facts)]
+    if account.ignored:
+        blocks.append(_counted("ignored", "reasons for ignored events", account.ignored))
+    if account.mended:
+        blocks.append(_counted("mended", "kinds of repair", account.mended))
+    notices = context.analysis.warnings
+    if notices:
+        rows: list[tuple[Cell, ...]] = [(n.code, n.level, n.count, safe(n.message)) for n in notices]
+        blocks.append(TableView("notices", "notices", _NOTICES, tuple(rows), sort=1, page=10))
+    blocks.append(DefinitionsView("Words", DEFINITIONS))
+    blocks.append(DefinitionsView("Trace", _provenance(context)))
+    return SectionView("method", "Method", blocks=tuple(blocks))
+
+
+def _counted(table: str, noun: str, counts: Mapping[str, int]) -> TableView:
+    rows: list[tuple[Cell, ...]] = [
+        (safe(str(k)), int(v)) for k, v in sorted(counts.items(), key=lambda x: -x[1])
+    ]
+    return TableView(table, noun, _COUNTED, tuple(rows), sort=1, page=10)
+
+
+def _provenance(context: Context) -> tuple[tuple[str, str], ...]:
+    meta = context.trace.meta
+    on = ", ".join(sorted(k for k, v in meta.switches.items() if v))
+    off = ", ".join(sorted(k for k, v in meta.switches.items() if not v))
+    lines = [
+        ("format", meta.dialect + (f", schema {meta.schema_version}" if meta.schema_version else "")),
+        ("versions", ", ".join(f"{k} {v}" for k, v in sorted(meta.versions.items()))),
+        ("profiler switches on", on),
+        ("profiler switches off", off),
+        (
+            "distributed",
+            f"rank {meta.rank} of {meta.world_size}, {meta.backend}" if meta.rank is not None else "",
+        ),
+        ("synthetic", "made by a generator, not by hardware" if meta.synthetic else ""),
+    ]
+    return tuple((term, safe(text)) for term, text in lines if text)

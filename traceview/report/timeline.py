@@ -1,0 +1,190 @@
+"""The timeline: lanes, one item budget for all of them, and the encoded slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from traceview.analyses import Analysis
+from traceview.events import Kind, Trace
+from traceview.report import palette
+from traceview.report.codec import pack
+from traceview.report.lanes import CLASSES, Drawn, draw, not_drawn
+from traceview.report.lod import Bars, Items, join, reduce, touches
+from traceview.report.names import NameBook
+from traceview.report.view import Legend, TimelineView
+from traceview.units import count, duration
+
+GPU_SHARE = 0.6  # of the budget, before the host gets any
+HOST_SHARE = 0.75  # of what then remains, before Python frames get any
+ENTRIES = 32_000  # distinct (name, colour) pairs: an entry has 15 bits, the 16th marks a block
+_STEPS = 500
+_BLOCK = 0x8000
+OTHER_NAMES = "(other names)"
+
+
+class Timeline:
+    """Hold the rows of a timeline, so that it can be encoded again within a smaller budget."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self.trace = analysis.trace
+        self.legend = palette.classes(analysis)
+        self.drawn: Drawn = draw(self.trace, _classes(analysis, self.legend))
+        self.window = _window(self.trace)
+
+    def __len__(self) -> int:
+        return self.drawn.slices
+
+    def view(self, names: NameBook, budget: int) -> TimelineView | None:
+        """Reduce to the budget and encode; None where there is nothing to draw."""
+        if not self.drawn.slices:
+            return None
+        focus = _affordable(self.drawn.tiers, self.window, budget // 2)
+        items = _share_budget(self.drawn.tiers, focus, budget)
+        layout, payload, zero = encode(items, self.trace.names, names)
+        steps = self.trace.steps
+        shown = range(min(len(steps), _STEPS))
+        return TimelineView(
+            note=_note(items, self.drawn, focus),
+            legend=self._legend(items),
+            lanes=self.drawn.lanes,
+            focus=None if focus is None else (focus[0] - zero, focus[1] - zero),
+            steps=tuple(
+                (str(int(steps.number[i])), int(steps.start[i]) - zero, int(steps.dur[i])) for i in shown
+            ),
+            layout={**layout, "tokens": [c.token for c in self.legend]},
+            payload=payload,
+        )
+
+    def _legend(self, items: Items) -> tuple[Legend, ...]:
+        used = set(np.unique(items.entry % CLASSES).tolist())
+        return tuple(c for i, c in enumerate(self.legend) if i in used)
+
+
+def _classes(analysis: Analysis, legend: tuple[Legend, ...]) -> npt.NDArray[np.uint8]:
+    """Return the colour class of every slice: kernels by category, the rest by kind."""
+    trace = analysis.trace
+    place = {c.token: i for i, c in enumerate(legend)}
+    by_kind = np.zeros(256, np.uint8)
+    for kind in Kind:
+        by_kind[kind] = place[palette.TOKEN_OF_KIND[kind]]
+    classes: npt.NDArray[np.uint8] = by_kind[trace.slices.kind]
+    number = {c: i for i, c in enumerate(palette.device_categories(analysis))}
+    kinds = zip(analysis.kernels.name, analysis.kernels.category, strict=True)
+    category = {str(n): number.get(str(c), place["other"]) for n, c in kinds}
+    kernels = np.flatnonzero(trace.slices.kind == Kind.KERNEL)
+    codes = trace.slices.name[kernels]
+    of_code = np.full(len(trace.names), place["other"], np.uint8)
+    for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist():
+        of_code[code] = category.get(trace.names[code], place["other"])
+    classes[kernels] = of_code[codes]
+    return classes
+
+
+def _window(trace: Trace) -> tuple[int, int] | None:
+    """Choose the window that stays exact: the step of median length, else an eighth of the device's time."""
+    steps = trace.steps
+    if len(steps) > 2:
+        middle = int(np.argsort(steps.dur, kind="stable")[len(steps) // 2])
+        return int(steps.start[middle]), int(steps.start[middle] + steps.dur[middle])
+    rows = trace.rows_of(Kind.KERNEL, Kind.COPY, Kind.FILL)
+    rows = rows[trace.timed[rows]]
+    if not len(rows):
+        return None
+    first = int(trace.slices.start[rows[0]])
+    last = int((trace.slices.start[rows] + trace.slices.dur[rows]).max())
+    length = max((last - first) // 8, 1)
+    begin = first + (last - first - length) // 2
+    return begin, begin + length
+
+
+def _affordable(tiers: tuple[Bars, ...], window: tuple[int, int] | None, most: int) -> tuple[int, int] | None:
+    """Shorten the window until at most `most` slices touch it; None when even 1/256 holds more."""
+    if window is None or sum(map(len, tiers)) <= most:
+        return window
+    begin, end = window
+    for _ in range(9):
+        if sum(int(touches(t, (begin, end)).sum()) for t in tiers) <= most:
+            return begin, end
+        end = begin + max((end - begin) // 2, 1)
+    return None
+
+
+def _share_budget(tiers: tuple[Bars, ...], focus: tuple[int, int] | None, budget: int) -> Items:
+    """Reduce tier after tier: the GPU gets its share first, what it leaves goes on to the next."""
+    inside = [int(touches(t, focus).sum()) for t in tiers]
+    parts: list[Items] = []
+    left = budget
+    for i, (tier, part) in enumerate(zip(tiers, (GPU_SHARE, HOST_SHARE, 1.0), strict=True)):
+        free = max(left - sum(inside[i:]), 0)
+        items = reduce(tier, int(free * part) + inside[i], focus)
+        parts.append(items)
+        left -= len(items)
+    return join(parts)
+
+
+def encode(items: Items, texts: list[str], names: NameBook) -> tuple[dict[str, Any], str, int]:
+    """Return layout, base64 payload and time zero (ns); raises ValueError for overlap inside a row.
+
+    Per item: the gap to the item before it in its row, its length, its entry (with bit 15 for a
+    block); per block: its number of slices and the busy share of its length in 1/255.
+    """
+    zero = int(items.start.min())
+    start, end = items.start - zero, items.end - zero
+    before = np.zeros(len(items), np.int64)
+    before[1:] = end[:-1]
+    before[1:][np.diff(items.row) != 0] = 0
+    gap = start - before
+    if gap.min() < 0:
+        raise ValueError("slices overlap inside a row of the timeline")
+    block = items.number > 1
+    length = np.maximum(end - start, 1)
+    busy = np.clip(items.busy * 255 // length, 1, 255)
+    entry, entry_name, entry_class = _entries(items.entry, texts, names)
+    columns = {
+        "gap": gap,
+        "length": end - start,
+        "entry": entry | np.where(block, _BLOCK, 0),
+        "number": items.number[block],
+        "busy": busy[block],
+        "entry_name": entry_name,
+        "entry_class": entry_class,
+    }
+    packed, payload = pack(columns)
+    rows = np.bincount(items.row).tolist()
+    return {"items": len(items), "zero": zero, "rows": rows, "columns": packed}, payload, zero
+
+
+def _entries(
+    keys: npt.NDArray[np.int64], texts: list[str], names: NameBook
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Give every (name, colour) pair a number, the frequent first; what is beyond ENTRIES shares one name."""
+    distinct, inverse, number = np.unique(keys, return_inverse=True, return_counts=True)
+    order = np.argsort(-number, kind="stable")
+    rank = np.empty(len(distinct), np.int64)
+    rank[order] = np.arange(len(distinct))
+    ordered = distinct[order]
+    kept = ordered[:ENTRIES]
+    name = [names.add(texts[code]) for code in (kept // CLASSES).tolist()]
+    kind = kept % CLASSES
+    if len(ordered) > ENTRIES:
+        rest = np.minimum(rank - ENTRIES, 0) + ENTRIES  # all of the rest share the entry ENTRIES + class
+        rank = np.where(rank < ENTRIES, rank, rest + distinct % CLASSES)
+        name += [names.add(OTHER_NAMES)] * CLASSES
+        kind = np.append(kind, np.arange(CLASSES))
+    return rank[inverse], np.array(name, np.int64), kind
+
+
+def _note(items: Items, drawn: Drawn, focus: tuple[int, int] | None) -> str:
+    rest = not_drawn(drawn)
+    if items.tau == 0:
+        text = f"All {count(drawn.slices)} slices are exact."
+    else:
+        where = "in the shaded window every slice is exact; elsewhere " if focus else ""
+        text = (
+            f"{count(len(items))} items stand for {count(drawn.slices)} slices: {where}"
+            f"slices under {duration(items.tau)} are merged into pale blocks (height of the bar: busy share)."
+        )
+    return f"{text} {rest}".strip()

@@ -1,0 +1,237 @@
+"""The report as plain data: everything a painter needs, nothing that still has to be calculated.
+
+Texts are ready to show (units, rounding and invisible characters settled), table cells are exact
+numbers with the form to show them in. Names are indices into `Report.names`.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+Tone = Literal["", "good", "warn", "bad"]
+Form = Literal["name", "text", "count", "ms", "us", "share", "bytes", "number"]
+Cell = int | float | str | None
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """Choose what the page shows; `top` is the number of rows of a table, `timeline_budget` of slices."""
+
+    title: str | None = None
+    top: int = 500
+    show_paths: bool = False
+    timeline_budget: int = 150_000
+
+
+@dataclass(frozen=True)
+class Chip:
+    """Show one fact about the trace under the title."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True)
+class BannerLine:
+    """Say one thing that limits what the page can claim."""
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Kpi:
+    """Show one key number with its unit and its base."""
+
+    id: str
+    label: str
+    value: str
+    unit: str = ""
+    detail: str = ""
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """Describe a table column; `label` holds the unit, `meaning` the definition, `bar` draws the value."""
+
+    key: str
+    label: str
+    form: Form
+    meaning: str = ""
+    bar: bool = False
+
+
+@dataclass(frozen=True)
+class TableView:
+    """Hold the rows of a table; ns for the forms ms and us, 0..1 for share, a name index for name."""
+
+    kind: ClassVar[str] = "table"
+    id: str
+    noun: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    sort: int
+    page: int = 25
+    others: str = ""
+
+
+@dataclass(frozen=True)
+class SplitPart:
+    """Hold one part of a whole; `token` names its colour."""
+
+    label: str
+    token: str
+    part: float
+    share: str
+    duration: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class SplitBar:
+    """Split the span of one device into parts that add up to it."""
+
+    label: str
+    base: str
+    parts: tuple[SplitPart, ...]
+
+
+@dataclass(frozen=True)
+class SplitView:
+    """Show where the time of each device went."""
+
+    kind: ClassVar[str] = "split"
+    bars: tuple[SplitBar, ...]
+    others: str = ""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """Show one named value with its definition."""
+
+    label: str
+    value: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class FactsView:
+    """Show named values side by side."""
+
+    kind: ClassVar[str] = "facts"
+    title: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
+class DefinitionsView:
+    """List terms with their definitions."""
+
+    kind: ClassVar[str] = "definitions"
+    title: str
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ChartView:
+    """Hold one plotly figure; `alt` says in a sentence what it shows, `height` is in CSS pixels."""
+
+    id: str
+    title: str
+    note: str
+    alt: str
+    height: int
+    figure: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ChartsView:
+    """Show charts side by side."""
+
+    kind: ClassVar[str] = "charts"
+    charts: tuple[ChartView, ...]
+
+
+@dataclass(frozen=True)
+class Legend:
+    """Name one colour of the timeline."""
+
+    label: str
+    token: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Show one stream or thread: `rows` rows of the timeline, from row `first` on."""
+
+    label: str
+    note: str
+    first: int
+    rows: int
+    device: bool
+
+
+@dataclass(frozen=True)
+class TimelineView:
+    """Hold the encoded slices (see timeline.encode) and what is needed to draw them."""
+
+    kind: ClassVar[str] = "timeline"
+    note: str
+    legend: tuple[Legend, ...]
+    lanes: tuple[Lane, ...]
+    focus: tuple[int, int] | None
+    steps: tuple[tuple[str, int, int], ...]
+    layout: dict[str, Any]
+    payload: str
+
+
+Block = TableView | SplitView | FactsView | DefinitionsView | ChartsView | TimelineView
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """Hold one section of the page; `empty` says why it shows nothing and how to record what it needs."""
+
+    id: str
+    title: str
+    note: str = ""
+    blocks: tuple[Block, ...] = ()
+    empty: str = ""
+
+
+@dataclass(frozen=True)
+class NameTable:
+    """Hold every name shown: the text, and a short label where one differs ("" elsewhere)."""
+
+    texts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    shortened: int = 0
+
+    def label(self, index: int) -> str:
+        """Return what stands for a name in a table."""
+        return self.labels[index] or self.texts[index]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Hold the whole page as plain data."""
+
+    title: str
+    verdict: str
+    chips: tuple[Chip, ...] = ()
+    banner: tuple[BannerLine, ...] = ()
+    kpis: tuple[Kpi, ...] = ()
+    sections: tuple[SectionView, ...] = ()
+    names: NameTable = field(default_factory=NameTable)
+    version: str = ""
+    schema: str = "traceview.report/1"
+
+    def _repr_html_(self) -> str:
+        numbers = "".join(
+            f"<dt>{html.escape(k.label)}</dt><dd>{html.escape(f'{k.value} {k.unit}'.strip())}</dd>"
+            for k in self.kpis
+        )
+        return f"<h3>{html.escape(self.title)}</h3><p>{html.escape(self.verdict)}</p><dl>{numbers}</dl>"
