@@ -52,7 +52,7 @@ QUIRKS: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"kernel_count": 1, "launch_calls": 1, "memcpy_count": 1, "kernels_linked": 1},
         set(),
     ),
-    "hostile-names.json": ({"kernel_count": 4, "kernel_sum_us": 20.0}, set()),
+    "hostile-names.json": ({"kernel_count": 4, "kernel_sum_us": 20.0}, {"encoding_repaired"}),
     "kernel-before-its-launch.json": (
         {"kernels_linked": 2, "negative_latency_count": 1},
         {"clock_skew"},
@@ -85,7 +85,7 @@ QUIRKS: dict[str, tuple[dict[str, Any], set[str]]] = {
         set(),
     ),
     "two-ranks-merged.json": ({"device_count": 2, "kernels_linked": 2, "launch_calls": 2}, set()),
-    "unescaped-quote-in-name.json": ({"kernel_count": 2, "kernel_sum_us": 30.0}, {"json_repaired"}),
+    "unescaped-quote-in-name.json": ({"kernel_count": 2, "kernel_sum_us": 30.0}, {"dropped_event"}),
     "utf16-bom.json": ({"kernel_count": 1, "kernel_sum_us": 25.0}, set()),
     "windows-backslash-path.json": ({"kernel_count": 1, "kernels_linked": 1}, {"json_repaired"}),
     "zero-timestamp-kernel.json": (
@@ -97,7 +97,7 @@ QUIRKS: dict[str, tuple[dict[str, Any], set[str]]] = {
 ALSO_SAID = {
     "cut-in-mid-event.json": {"launches_without_kernels"},
     "missing-dur.json": {"launches_without_kernels"},
-    "unescaped-quote-in-name.json": {"dropped_event"},
+    "unescaped-quote-in-name.json": {"json_repaired"},
     "negative-duration.json": {"dropped_event"},
 }
 
