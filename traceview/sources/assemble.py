@@ -9,12 +9,12 @@ import numpy as np
 
 from traceview.events import DEVICE_WORK, HOST_CALLS, Device, Flag, Kind, Slices, Steps, Trace, TraceBuilder
 from traceview.sources import linking, pairs, side_tables
-from traceview.sources.collector import UNNAMED, Raw
 from traceview.sources.decimals import MISSING
 from traceview.sources.dialects import Dialect
 from traceview.sources.lanes import LaneTable, read_lanes
 from traceview.sources.metadata import read_devices, read_metadata
 from traceview.sources.notices import Facts, account, notices
+from traceview.sources.raw import UNNAMED, Argument, Raw, is_id
 from traceview.sources.reader import Document
 from traceview.sources.spellings import DEVICE_NAMES, GRAPH_LAUNCH, HOST_CALL, LAUNCH, STEP
 from traceview.sources.tracks import TrackTable, make_tracks
@@ -67,7 +67,7 @@ class _Paired:
 @dataclass
 class _Finish:
     rows: _Rows
-    args: dict[str, tuple[np.ndarray, np.ndarray, list[str] | None]]
+    args: dict[str, Argument]
     tracks: TrackTable
     origin: int
     paired: _Paired
@@ -135,8 +135,8 @@ def _matching(pattern: re.Pattern[str], name: np.ndarray, names: list[str], amon
 
 
 def _renumbered(
-    argument: tuple[np.ndarray, np.ndarray, list[str] | None], index: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, list[str] | None]:
+    argument: Argument, index: np.ndarray
+) -> Argument:
     rows, values, texts = argument
     placed = index[rows]
     kept = placed >= 0
@@ -145,7 +145,7 @@ def _renumbered(
 
 def _links(
     rows: _Rows,
-    args: dict[str, tuple[np.ndarray, np.ndarray, list[str] | None]],
+    args: dict[str, Argument],
     raw: Raw,
     lanes: LaneTable,
     tracks: TrackTable,
@@ -191,7 +191,7 @@ def _scoped(dense: np.ndarray, work: np.ndarray, calls: np.ndarray, scope: np.nd
 
 def _flag_rows(
     rows: _Rows,
-    args: dict[str, tuple[np.ndarray, np.ndarray, list[str] | None]],
+    args: dict[str, Argument],
     link: np.ndarray,
     tracks: TrackTable,
     names: list[str],
@@ -217,7 +217,7 @@ def _flag_rows(
 
 
 def _flag_duplicates(
-    rows: _Rows, correlation: tuple[np.ndarray, np.ndarray, list[str] | None], work: np.ndarray, tracks: TrackTable
+    rows: _Rows, correlation: Argument, work: np.ndarray, tracks: TrackTable
 ) -> None:
     ids = np.full(len(rows.kind), MISSING)
     ids[correlation[0]] = correlation[1]
@@ -233,7 +233,7 @@ def _finish(document: Document, file_name: str, lanes: LaneTable, builder: Trace
     raw = document.raw
     rows, args = parts.rows, parts.args
     sparse = {
-        name: builder.sparse(*args[name][:2], None if _is_id(args[name], name) else args[name][2])
+        name: builder.sparse(*args[name][:2], None if is_id(name) else args[name][2])
         for name in list(args)
         if name != "finished"
     }
@@ -263,12 +263,6 @@ def _finish(document: Document, file_name: str, lanes: LaneTable, builder: Trace
         closed_ranges=builder.moved(parts.index[parts.paired.closed]),
         cut="truncated_input" in document.log.counts,
     )
-
-
-def _is_id(argument: tuple[np.ndarray, np.ndarray, list[str] | None], name: str) -> bool:
-    from traceview.sources.schema import ARGUMENTS, Form
-
-    return ARGUMENTS[name].form is Form.ID
 
 
 def _dropped_device(raw: Raw, lanes: LaneTable) -> int:

@@ -5,97 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 import orjson
+from msgspec.structs import astuple
 
 from traceview.sources.columns import ArgumentColumn, Interner, opaque_ids
 from traceview.sources.decimals import MISSING, nanoseconds
-from traceview.sources.schema import ARGUMENTS, GROUP_OF_CATEGORY, GROUPS, Event, group_struct
+from traceview.sources.raw import PHASES, UNNAMED, Lane, Phase, Raw
+from traceview.sources.schema import (
+    ARGUMENTS,
+    EMPTY,
+    GROUP_OF_CATEGORY,
+    GROUPS,
+    Event,
+    GroupSchema,
+    group_schema,
+)
 
 BATCH = 1 << 14
-UNNAMED = "(unnamed)"
-
-
-class Lane(NamedTuple):
-    """Hold what events of one row of a viewer have in common, as written."""
-
-    ph: str
-    cat: str
-    pid: Any
-    tid: Any
-
-
-class Phase(IntEnum):
-    """Group the phases of the Chrome trace format by what becomes of them."""
-
-    SLICE = 0
-    BEGIN = 1
-    END = 2
-    FLOW = 3
-    MARK = 4
-    COUNTER = 5
-    META = 6
-    EMPTY = 7  # {}: some writers end their list with it
-    NONE = 8
-    OTHER = 9
-
-
-_PHASES = {
-    "X": Phase.SLICE,
-    "B": Phase.BEGIN,
-    "E": Phase.END,
-    "s": Phase.FLOW,
-    "t": Phase.FLOW,
-    "f": Phase.FLOW,
-    "i": Phase.MARK,
-    "I": Phase.MARK,
-    "R": Phase.MARK,
-    "C": Phase.COUNTER,
-    "M": Phase.META,
-}
-
-def phase_of(lane: Lane) -> Phase:
-    """Return what becomes of the events of a lane."""
-    return _PHASES.get(lane.ph, Phase.OTHER)
 
 
 _GROUP_NAMES = tuple(GROUPS)
 _WIDE = _GROUP_NAMES.index("wide")
 _NAMES_OF_META = frozenset({"process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index"})
-
-
-@dataclass
-class Raw:
-    """Hold the columns of a file before any dialect has seen them; rows are in file order.
-
-    `lane` and `name` are codes into `lanes` and `names`; `ts` and `dur` are ns. `dur` of a begin
-    event is MISSING until it is paired, that of a mark stays so. The other kinds are tuples of
-    columns: begins (row, place), ends (ts, lane, name, place), flows (ts, lane, id, side), marks (ts,
-    lane, name, row), counters (ts, lane, name, series, value); `place` counts events of the file.
-    """
-
-    lanes: list[Lane]
-    names: list[str]
-    lane: np.ndarray
-    name: np.ndarray
-    ts: np.ndarray
-    dur: np.ndarray
-    begins: tuple[np.ndarray, ...]
-    ends: tuple[np.ndarray, ...]
-    flows: tuple[np.ndarray, ...]
-    marks: tuple[np.ndarray, ...]
-    counters: tuple[list[Any], ...]
-    args: dict[str, tuple[np.ndarray, np.ndarray, list[str] | None]]
-    labels: dict[str, dict[Any, str]]
-    events_read: int
-    used: int
-    ignored: Counter[str]
-    untimed_by_lane: Counter[int]
-    negative_by_lane: Counter[int]
 
 
 @dataclass
@@ -118,12 +54,11 @@ class Collector:
 
     def __init__(self) -> None:
         self._decode: Callable[[bytes], list[Event]] = msgspec.json.Decoder(list[Event]).decode
-        self._lanes, self._names = Interner(), Interner()
+        self._lanes, self._names = Interner(), _Names()
         self._batch: tuple[list[Any], ...] = ([], [], [], [], [], [])
         self._phase_of_lane: list[int] = []
         self._group_of_lane: list[int] = []
-        self._groups = [group_struct(g) for g in _GROUP_NAMES]
-        self._decoders = [msgspec.json.Decoder(list[s]) for s, _ in self._groups]  # type: ignore[valid-type]
+        self._groups = [group_schema(g) for g in _GROUP_NAMES]
         self._args = {name: ArgumentColumn(a) for name, a in ARGUMENTS.items()}
         self._rows, self._begins = _Parts(4), _Parts(2)
         self._ends, self._flows, self._marks = _Parts(4), _Parts(4), _Parts(4)
@@ -143,7 +78,7 @@ class Collector:
         """Keep decoded events, in order."""
         if not events:
             return
-        ph, cat, name, pid, tid, ts, dur, ids, args = zip(*map(msgspec.structs.astuple, events), strict=True)
+        ph, cat, name, pid, tid, ts, dur, ids, args = zip(*map(astuple, events), strict=True)
         lanes, names, stamps, durations, all_ids, all_args = self._batch
         try:
             lane_codes = list(map(self._lanes.__getitem__, zip(ph, cat, pid, tid, strict=True)))
@@ -181,7 +116,7 @@ class Collector:
         known = list(self._lanes)
         for ph, cat, pid, tid in known[len(self._phase_of_lane) :]:
             empty = ph is None and cat is None and pid is None and tid is None
-            phase = Phase.EMPTY if empty else Phase.NONE if ph is None else _PHASES.get(ph, Phase.OTHER)
+            phase = Phase.EMPTY if empty else Phase.NONE if ph is None else PHASES.get(ph, Phase.OTHER)
             self._phase_of_lane.append(phase)
             group = GROUP_OF_CATEGORY.get(str(cat).lower(), "wide")
             self._group_of_lane.append(_GROUP_NAMES.index(group))
@@ -246,31 +181,36 @@ class Collector:
         groups = np.array(self._group_of_lane, np.uint8)[batch.lane[chosen]]
         for group in np.flatnonzero(np.bincount(groups)).tolist():
             inside = np.flatnonzero(groups == group)
-            raws = [batch.args[i] for i in chosen[inside].tolist()]
-            lengths = np.fromiter(map(len, raws), np.int64, len(raws))
-            if not lengths.all():
-                keep = np.flatnonzero(lengths)
-                inside, raws = inside[keep], [raws[i] for i in keep.tolist()]
+            where = chosen[inside].tolist()
+            raws = list(itemgetter(*where)(batch.args)) if len(where) > 1 else [batch.args[where[0]]]
+            if raws.count(EMPTY):
+                keep = [i for i, raw in enumerate(raws) if raw is not EMPTY]
+                inside, raws = inside[keep], [raws[i] for i in keep]
             if raws:
-                self._decode_group(group, raws, rows[inside])
+                self._decode_group(self._groups[group], raws, rows[inside])
 
-    def _decode_group(self, group: int, raws: list[msgspec.Raw], rows: np.ndarray) -> None:
-        decoder, arguments = self._decoders[group], self._groups[group][1]
+    def _decode_group(self, group: GroupSchema, raws: list[msgspec.Raw], rows: np.ndarray) -> None:
+        text = b"[" + b",".join(raws) + b"]"
         try:
-            decoded = decoder.decode(b"[" + b",".join(raws) + b"]")
+            decoded = group.strict(text)
+            for argument, column in zip(group.arguments, zip(*map(astuple, decoded), strict=True), strict=True):
+                self._args[argument.name].add_strict(rows, column)
+            return
+        except (msgspec.MsgspecError, OverflowError):
+            pass
+        try:
+            decoded = group.loose(text)
         except msgspec.MsgspecError:  # null, a list, a number beyond double: keep the others
-            one = msgspec.json.Decoder(self._groups[group][0])
-            kept: list[Any] = []
-            kept_rows = []
+            decoded, kept_rows = [], []
             for raw, row in zip(raws, rows.tolist(), strict=True):
                 try:
-                    kept.append(one.decode(raw))
+                    decoded.append(group.loose_one(raw))
                     kept_rows.append(row)
                 except msgspec.MsgspecError:
                     continue  # arguments are extras: the event itself stays
-            decoded, rows = kept, np.array(kept_rows, np.int32)
+            rows = np.array(kept_rows, np.int32)
         if decoded:
-            for argument, column in zip(arguments, zip(*map(msgspec.structs.astuple, decoded), strict=True), strict=True):
+            for argument, column in zip(group.arguments, zip(*map(astuple, decoded), strict=True), strict=True):
                 self._args[argument.name].add(rows, column)
 
     def _end(self, batch: _Batch, chosen: np.ndarray) -> None:
@@ -313,7 +253,7 @@ class Collector:
         self._used += len(chosen)
 
     def _meta(self, batch: _Batch, chosen: np.ndarray) -> None:
-        lanes, names = list(self._lanes), list(self._names)
+        lanes, names = list(self._lanes), self._names.texts
         for i in chosen.tolist():
             name = names[batch.name[i]]
             self._used += 1
@@ -330,12 +270,10 @@ class Collector:
         """Return everything collected; the collector is empty after that."""
         self._flush()
         lane, name, ts, dur = self._rows.join()
-        names = [UNNAMED if n is None else n if isinstance(n, str) else str(n) for n in self._names]
-        lanes = [Lane(str(ph), "" if cat is None else str(cat), pid, tid) for ph, cat, pid, tid in self._lanes]
         args = {n: c.finish() for n, c in self._args.items()}
         return Raw(
-            lanes=lanes,
-            names=names,
+            lanes=[Lane(*lane) for lane in self._lanes],
+            names=self._names.texts,
             lane=lane.astype(np.int32, copy=False),
             name=name.astype(np.int32, copy=False),
             ts=ts,
@@ -343,16 +281,35 @@ class Collector:
             begins=self._begins.join(),
             ends=self._ends.join(),
             flows=self._flows.join(),
+            flow_ids=[str(k) for k in self._flow_ids],
             marks=self._marks.join(),
             counters=self._counters,
             args={n: a for n, a in args.items() if len(a[0])},
             labels=self._labels,
             events_read=self._events_read,
+            events_seen=self._flushed,
             used=self._used,
             ignored=self.ignored,
             untimed_by_lane=self._untimed_by_lane,
             negative_by_lane=self._negative_by_lane,
         )
+
+
+class _Names(dict[Any, int]):
+    """Give every name its code; a missing name is "(unnamed)", one that is no text becomes text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def __missing__(self, key: object) -> int:
+        if isinstance(key, str):
+            code = len(self.texts)
+            self.texts.append(key)
+        else:
+            code = self[UNNAMED if key is None else str(key)]
+        self[key] = code
+        return code
 
 
 class _Batch(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from traceview.sources.schema import Argument, Form
+from traceview.sources.schema import ABSENT, EMPTY, Argument, Form
 
 _ODD_ID = -(1 << 62)  # ids that are no int64 get the codes from here downwards
 _NONE = type(None)
@@ -25,6 +25,30 @@ class Interner(dict[Any, int]):
 def id_text(value: int, odd: Sequence[str]) -> str:
     """Return an id as it was written."""
     return str(value) if value > _ODD_ID else odd[_ODD_ID - value]
+
+
+def merged(first: list[Any], second: list[Any]) -> tuple[list[Any], np.ndarray]:
+    """Return both tables as one, the first's codes unchanged, and the new code of each entry of the second."""
+    index: dict[Any, int] = {}
+    for code, key in enumerate(first):
+        index.setdefault(key, code)
+    together = list(first)
+    for key in second:
+        if key not in index:
+            index[key] = len(together)
+            together.append(key)
+    return together, np.array([index[key] for key in second], np.int32)
+
+
+def shift_odd(first: list[str], second: list[str], values: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """Return the ids of a second stretch with its odd ids renumbered after those of a first, and all odd ids."""
+    if not second:
+        return values, first
+    texts, codes = merged(first, second)
+    odd = values <= _ODD_ID
+    values = values.copy()
+    values[odd] = _ODD_ID - codes[_ODD_ID - values[odd]].astype(np.int64)
+    return values, texts
 
 
 def opaque_ids(values: Sequence[object], odd: Interner) -> np.ndarray:
@@ -57,24 +81,45 @@ class ArgumentColumn:
         self._rows: list[np.ndarray] = []
         self._values: list[np.ndarray] = []
 
+    def add_strict(self, rows: np.ndarray, column: Sequence[Any]) -> None:
+        """Append a column of plain ints or floats, in which ABSENT, nan and EMPTY stand for nothing.
+
+        Raises OverflowError when an int is no int64, keeping nothing.
+        """
+        form = self.argument.form
+        if form is Form.TEXT:
+            self._add_texts(rows, column)
+            return
+        values = np.fromiter(column, np.float64 if form is Form.FLOAT else np.int64, len(column))
+        there = ~np.isnan(values) if form is Form.FLOAT else values != ABSENT
+        if not there.all():
+            rows, values = rows[there], values[there]
+        if len(rows):
+            self._rows.append(rows)
+            self._values.append(values)
+
+    def _add_texts(self, rows: np.ndarray, column: Sequence[Any]) -> None:
+        absent = column.count(EMPTY)
+        if absent == len(column):
+            return
+        if absent:
+            keep = np.array([i for i, v in enumerate(column) if v is not EMPTY])
+            rows, column = rows[keep], [column[i] for i in keep.tolist()]
+        self._rows.append(rows)
+        self._values.append(np.fromiter(map(self.table.__getitem__, map(bytes, column)), np.int64, len(column)))
+
     def add(self, rows: np.ndarray, column: Sequence[Any]) -> None:
         """Append the values present in a column; rows are the file rows of its entries."""
         if self.argument.form is Form.TEXT:
-            lengths = np.fromiter(map(len, column), np.int64, len(column))
-            if not lengths.any():
-                return
-            if not lengths.all():
-                keep = np.flatnonzero(lengths)
-                rows, column = rows[keep], [column[i] for i in keep.tolist()]
-            values = np.fromiter(map(self.table.__getitem__, map(bytes, column)), np.int64, len(column))
-        else:
-            kinds = set(map(type, column))
-            if kinds == {_NONE}:
-                return
-            if _NONE in kinds:
-                keep = np.array([i for i, v in enumerate(column) if v is not None])
-                rows, column = rows[keep], [column[i] for i in keep.tolist()]
-            rows, values = self._numbers(rows, column, kinds)
+            self._add_texts(rows, column)
+            return
+        kinds = set(map(type, column))
+        if kinds == {_NONE}:
+            return
+        if _NONE in kinds:
+            keep = np.array([i for i, v in enumerate(column) if v is not None])
+            rows, column = rows[keep], [column[i] for i in keep.tolist()]
+        rows, values = self._numbers(rows, column, kinds)
         self._rows.append(rows)
         self._values.append(values)
 

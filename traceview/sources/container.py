@@ -64,8 +64,9 @@ class Container:
         self._file = self._open(path)
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file; standard input stays open."""
+        if self._file is not sys.stdin.buffer:
+            self._file.close()
 
     def _open(self, path: str | Path) -> BinaryIO:
         if str(path) == "-":

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traceview.sources.collector import Lane, Phase, phase_of
 from traceview.sources.dialects import Dialect, Hints, recognise
 from traceview.sources.dialects.base import LaneClass, LaneFacts
+from traceview.sources.raw import Lane, Phase, phase_of
 from traceview.sources.reader import Document
 
 # tools that merge ranks put the rank before the pid: "[TP00] 1234", "rank0 1234"
@@ -53,7 +53,7 @@ def read_lanes(document: Document) -> LaneTable:
     dialect = recognise(hints)
     classes = [dialect.classify(f) for f in facts]
     scopes = list(dict.fromkeys(["", *(s for s, _ in split)]))
-    categories = list(dict.fromkeys(lane.cat for lane in raw.lanes)) or [""]
+    categories = list(dict.fromkeys(lane.category for lane in raw.lanes)) or [""]
     threads: dict[tuple[str, str, str], int] = {}
     thread = [threads.setdefault((s, f.pid, f.tid), len(threads)) for (s, _), f in zip(split, facts, strict=True)]
     return LaneTable(
@@ -62,7 +62,7 @@ def read_lanes(document: Document) -> LaneTable:
         classes=classes,
         categories=categories,
         scopes=scopes,
-        category=np.array([categories.index(lane.cat) for lane in raw.lanes], np.int16),
+        category=np.array([categories.index(lane.category) for lane in raw.lanes], np.int16),
         kind=np.array([c.kind for c in classes], np.uint8),
         thread=np.array(thread, np.int32),
         scope=np.array([scopes.index(s) for s, _ in split], np.int64),
@@ -83,7 +83,7 @@ def _split(pid: str) -> tuple[str, str]:
 def _facts(lane: Lane, pid: str, labels: dict[str, dict[object, str]]) -> LaneFacts:
     whole, tid = str(lane.pid), str(lane.tid) if lane.tid is not None else ""
     return LaneFacts(
-        cat=lane.cat.lower(),
+        cat=lane.category.lower(),
         pid=pid,
         tid=tid,
         process=labels["process_name"].get(whole, ""),

@@ -11,12 +11,14 @@ from typing import Any
 import msgspec
 
 from traceview.errors import InputError
-from traceview.sources.collector import Collector, Raw
+from traceview.sources.collector import Collector
 from traceview.sources.document import HEAD_LIMIT, TAIL_LIMIT, find_list, read_tail, refuse
+from traceview.sources.raw import Raw, join
 from traceview.sources.salvage import CUT, DamageLog, Salvage
 
 _SEPARATORS = b" \t\r\n,"
 _LOOK_BACK = 1 << 10
+_WINDOW = 1 << 20  # text kept while skipping: longer than any event
 
 
 @dataclass
@@ -32,7 +34,10 @@ class Document:
 def read_document(name: str, blocks: Iterable[bytes], progress: Callable[[int], None] | None = None) -> Document:
     """Read the blocks of text of a document; raise InputError when they hold no event list."""
     with collector_off():
-        return _Reader(name, iter(blocks), progress).read()
+        reader = DocumentReader(name, blocks, progress)
+        reader.open_list()
+        reader.events()
+        return reader.document()
 
 
 @contextmanager
@@ -57,25 +62,76 @@ def last_cut(text: bytes) -> int:
     return -1
 
 
-class _Reader:
-    def __init__(self, name: str, blocks: Iterator[bytes], progress: Callable[[int], None] | None) -> None:
-        self._name, self._blocks = name, blocks
+class DocumentReader:
+    """Read a document from blocks of text: `open_list`, then `events`, then `document`.
+
+    A document can be read in parts by several processes: each begins with `skip` instead of
+    `open_list`, and stops after a given block, in both cases at the last event boundary so far. The
+    parts fit when each begins at the byte where the one before it stopped.
+    """
+
+    def __init__(self, name: str, blocks: Iterable[bytes], progress: Callable[[int], None] | None = None) -> None:
+        self._name, self._blocks = name, iter(blocks)
         self._progress = progress or (lambda _: None)
         self._collector, self._log = Collector(), DamageLog()
         self._salvage = Salvage(self._collector, self._log)
         self._text = b""
-        self._base = 0  # the byte of the document at which _text begins
+        self._metadata: dict[str, Any] = {}
+        self._array_form = False
+        self.place = 0  # the byte of the document at which the unread text begins
 
-    def read(self) -> Document:
-        metadata, array_form = self._head()
-        ended = self._events()
-        tail: dict[str, Any] = {}
-        if ended:
-            tail = self._tail(array_form)
-        elif not array_form and not self._log.counts[CUT]:
-            self._log.add(CUT, self._base)
-        raw = self._collector.finish()
-        return Document(raw, {**metadata, **tail}, self._log, array_form)
+    def open_list(self) -> None:
+        """Read up to the event list; raise InputError when there is none."""
+        searched = 0
+        opening = None
+        while not opening and searched < HEAD_LIMIT and self._more():
+            # look again only when the text has doubled: a head may grow by many small blocks
+            if len(self._text) >= min(2 * searched, HEAD_LIMIT):
+                opening = find_list(self._text)
+                searched = len(self._text)
+        opening = opening or find_list(self._text)
+        if not opening:
+            raise refuse(self._name, self._text)
+        if opening.damaged:
+            self._log.add("json_repaired", 0)
+        self._metadata, self._array_form = opening.head or {}, opening.head is None
+        self._drop_text(opening.start)
+
+    def skip(self, reached: Callable[[], bool], array_form: bool) -> None:
+        """Pass over blocks until `reached`, then to the last event boundary."""
+        self._array_form = array_form
+        while not reached() and self._more():
+            if len(self._text) > _WINDOW:
+                self._drop_text(len(self._text) - _WINDOW)
+        self._drop_text(max(0, last_cut(self._text)))
+
+    def events(self, stop: Callable[[], bool] | None = None) -> bool:
+        """Read events up to the end of the document, or to the boundary after which `stop` holds.
+
+        Returns whether it stopped before the end.
+        """
+        while True:
+            cut = last_cut(self._text)
+            if cut > 0:
+                whole, ended = self._piece(self._text[:cut])
+                if ended:
+                    self._tail()
+                    return False
+                if whole and stop and stop():
+                    return True
+            if not self._more():
+                break
+        outcome = self._salvage.run(self._text, self.place, True)
+        self._drop_text(len(self._text) - len(outcome.rest))
+        if outcome.ended:
+            self._tail()
+        elif not self._array_form and not self._log.counts[CUT]:
+            self._log.add(CUT, self.place)
+        return False
+
+    def document(self) -> Document:
+        """Return everything read."""
+        return Document(self._collector.finish(), self._metadata, self._log, self._array_form)
 
     def _more(self) -> bool:
         block = next(self._blocks, None)
@@ -85,75 +141,43 @@ class _Reader:
         self._progress(self._collector.events_read)
         return True
 
-    def _head(self) -> tuple[dict[str, Any], bool]:
-        searched = 0
-        while self._more():
-            # look again only when the text has doubled: a head grows by many small blocks
-            if len(self._text) < 2 * searched and len(self._text) < HEAD_LIMIT:
-                continue
-            opening = find_list(self._text)
-            searched = len(self._text)
-            if opening or searched >= HEAD_LIMIT:
-                break
-        else:
-            opening = find_list(self._text)
-        if not opening:
-            raise refuse(self._name, self._text)
-        if opening.damaged:
-            self._log.add("json_repaired", 0)
-        self._drop_text(opening.start)
-        return opening.head or {}, opening.head is None
-
     def _drop_text(self, count: int) -> None:
         self._text = self._text[count:]
-        self._base += count
+        self.place += count
 
-    def _events(self) -> bool:
-        """Read the event list; return whether its end was seen."""
-        while True:
-            cut = last_cut(self._text)
-            if cut > 0:
-                piece = self._text[:cut]
-                if self._piece(piece):
-                    return True
-                continue_with = self._more()
-            else:
-                continue_with = self._more()
-            if not continue_with:
-                break
-        outcome = self._salvage.run(self._text, self._base, True)
-        self._drop_text(len(self._text) - len(outcome.rest))
-        return outcome.ended
-
-    def _piece(self, piece: bytes) -> bool:
+    def _piece(self, piece: bytes) -> tuple[bool, bool]:
+        """Read a stretch that ends at an event boundary; return whether all of it was read, and the list's end seen."""
         try:
             self._collector.add(b"[" + piece.lstrip(_SEPARATORS) + b"]")
         except msgspec.MsgspecError:
-            outcome = self._salvage.run(piece, self._base, False)
-            if outcome.ended:
-                self._text = outcome.rest + self._text[len(piece) :]
-                self._base += len(piece) - len(outcome.rest)
-                return True
+            outcome = self._salvage.run(piece, self.place, False)
             self._text = outcome.rest + self._text[len(piece) :]
-            self._base += len(piece) - len(outcome.rest)
-            return False
+            self.place += len(piece) - len(outcome.rest)
+            return not outcome.rest, outcome.ended
         self._drop_text(len(piece))
-        return False
+        return True, False
 
-    def _tail(self, array_form: bool) -> dict[str, Any]:
+    def _tail(self) -> None:
         parts, size = [self._text], len(self._text)
         for block in self._blocks:
             if size < TAIL_LIMIT:
                 parts.append(block)
                 size += len(block)
-        closing = read_tail(b"".join(parts), array_form)
+        closing = read_tail(b"".join(parts), self._array_form)
         if closing.cut:
-            self._log.add(CUT, self._base + size)
+            self._log.add(CUT, self.place + size)
         if closing.damaged:
-            self._log.add("json_repaired", self._base)
+            self._log.add("json_repaired", self.place)
         if closing.trailing >= 0:
-            self._log.add("trailing_data", self._base + closing.trailing)
-        return closing.tail
+            self._log.add("trailing_data", self.place + closing.trailing)
+        self._metadata = {**self._metadata, **closing.tail}
+
+
+def join_documents(first: Document, second: Document) -> Document:
+    """Return the document of two parts that follow each other, consuming both."""
+    first.log.merge(second.log)
+    metadata = {**first.metadata, **second.metadata}
+    return Document(join(first.raw, second.raw), metadata, first.log, first.array_form)
 
 
 def check_used(name: str, document: Document) -> None:

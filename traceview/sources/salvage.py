@@ -39,6 +39,13 @@ class DamageLog:
     places: dict[str, int] = field(default_factory=dict)
     details: dict[str, str] = field(default_factory=dict)
 
+    def merge(self, other: DamageLog) -> None:
+        """Add what another log of the same document holds."""
+        self.counts += other.counts
+        for code, place in other.places.items():
+            self.places[code] = min(place, self.places.get(code, place))
+        self.details.update(other.details)
+
     def note(self, code: str, detail: str) -> None:
         """Record what the container saw, as one place of the code, with words of its own."""
         if detail:

@@ -6,11 +6,15 @@ several. To keep an argument more, add a line to ARGUMENTS and its name to the g
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
+ABSENT = int(np.iinfo(np.int64).min)
 EMPTY = msgspec.Raw(b"")
 
 
@@ -151,16 +155,46 @@ GROUP_OF_CATEGORY: dict[str, str] = {
 }
 
 
-def group_struct(group: str) -> tuple[type[msgspec.Struct], tuple[Argument, ...]]:
-    """Return the typed struct that decodes the arguments of a group, and the argument of each field."""
-    fields: list[tuple[str, type, object]] = []
-    arguments: list[Argument] = []
-    for name in GROUPS[group]:
-        argument = ARGUMENTS[name]
-        raw = argument.form is Form.TEXT
-        for i, spelling in enumerate(argument.spellings):
-            kind, default = (msgspec.Raw, EMPTY) if raw else (object, None)
-            fields.append((f"{name}_{i}", kind, msgspec.field(name=spelling, default=default)))
-            arguments.append(argument)
-    struct = msgspec.defstruct(f"{group.title()}Args", fields, gc=False)  # type: ignore[arg-type]
-    return struct, tuple(arguments)
+_STRICT: dict[Form, tuple[Any, object]] = {
+    Form.ID: (int, ABSENT),
+    Form.INT: (int, ABSENT),
+    Form.FLOAT: (float, math.nan),
+    Form.TEXT: (msgspec.Raw, EMPTY),
+}
+_LOOSE: dict[Form, tuple[Any, object]] = {
+    Form.ID: (object, None),
+    Form.INT: (object, None),
+    Form.FLOAT: (object, None),
+    Form.TEXT: (msgspec.Raw, EMPTY),
+}
+
+
+class GroupSchema(NamedTuple):
+    """Bind a group to its decoders: strict ones for what profilers write, loose ones for the rest.
+
+    `arguments` has one entry per field of a decoded struct: an argument of two spellings has two.
+    """
+
+    arguments: tuple[Argument, ...]
+    strict: Callable[[bytes], list[Any]]
+    loose: Callable[[bytes], list[Any]]
+    loose_one: Callable[[bytes | msgspec.Raw], Any]
+
+
+def group_schema(group: str) -> GroupSchema:
+    """Return the decoders of a group's arguments."""
+    pairs = [(ARGUMENTS[name], s) for name in GROUPS[group] for s in ARGUMENTS[name].spellings]
+    structs = []
+    for types in (_STRICT, _LOOSE):
+        fields = [
+            (f"field_{i}", types[a.form][0], msgspec.field(name=s, default=types[a.form][1]))
+            for i, (a, s) in enumerate(pairs)
+        ]
+        structs.append(msgspec.defstruct(f"{group.title()}Args", fields, gc=False))
+    strict, loose = structs
+    return GroupSchema(
+        tuple(a for a, _ in pairs),
+        msgspec.json.Decoder(list[strict]).decode,  # type: ignore[valid-type]
+        msgspec.json.Decoder(list[loose]).decode,  # type: ignore[valid-type]
+        msgspec.json.Decoder(loose).decode,
+    )

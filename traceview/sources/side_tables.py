@@ -6,8 +6,8 @@ import numpy as np
 
 from traceview.events import Counters, Flows, Marks, Memory
 from traceview.sources import linking
-from traceview.sources.collector import Raw
 from traceview.sources.lanes import LaneTable
+from traceview.sources.raw import Raw
 from traceview.sources.schema import MEMORY_FIELDS
 from traceview.sources.spellings import MEMORY_MARK
 from traceview.sources.tracks import TrackTable

@@ -11,8 +11,7 @@ from traceview.events import Track
 from traceview.sources.columns import id_text
 from traceview.sources.decimals import MISSING
 from traceview.sources.lanes import LaneTable
-
-Argument = tuple[np.ndarray, np.ndarray, list[str] | None]
+from traceview.sources.raw import Argument
 
 
 @dataclass(frozen=True)
