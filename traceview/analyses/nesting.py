@@ -51,7 +51,9 @@ def nest(slices: Slices, rows: np.ndarray, unit: int) -> Nesting:
     return Nesting(rows, parent, depth, position)
 
 
-def parents(track: np.ndarray, start: np.ndarray, end: np.ndarray, unit: int) -> tuple[np.ndarray, np.ndarray]:
+def parents(
+    track: np.ndarray, start: np.ndarray, end: np.ndarray, unit: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Return parent and depth of slices given track by track, each in the order of a Trace."""
     parent, depth, wrong = _swept(track, start, end)
     clipped = end
@@ -73,7 +75,9 @@ def parents(track: np.ndarray, start: np.ndarray, end: np.ndarray, unit: int) ->
     return parent, depth
 
 
-def _swept(track: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _swept(
+    track: np.ndarray, start: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return parent, depth, and which slices reach beyond that parent, so that their track is not nested.
 
     The depth of a slice is the number of slices before it less those that have ended; its parent is
@@ -118,7 +122,7 @@ def _clipped(track: np.ndarray, start: np.ndarray, end: np.ndarray, unit: int) -
     first = np.ones(len(order), bool)  # of all slices of one end the earliest
     first[1:] = (by_track[1:] != by_track[:-1]) | (by_end[1:] != by_end[:-1])
     earliest = order[first]
-    opens, closes = _apart(track, start, end)
+    _, closes = _apart(track, start, end)
     known = closes[earliest]
     at = np.minimum(np.searchsorted(known, closes - unit), len(known) - 1)
     place = np.arange(len(end))

@@ -1,0 +1,55 @@
+"""What device copies and fills cost, apart from kernels."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from traceview.analyses.grouping import by_size, compact, spread, sums, texts
+from traceview.analyses.results import Copies
+from traceview.analyses.workspace import Workspace
+from traceview.events import Kind
+
+_DIRECTION = re.compile(r"([HDP]to[HDP])|(Host|Device|Peer)To(Host|Device|Peer)")
+_MEMORY = re.compile(r"\(([^()]*)\)\s*$")
+
+
+def copies(workspace: Workspace) -> Copies:
+    """Return copies and fills by name."""
+    trace, work = workspace.trace, workspace.work
+    rows = workspace.usable[trace.slices.kind[workspace.usable] != Kind.KERNEL]
+    used, group = compact(trace.slices.name[rows], len(trace.names))
+    place = np.zeros(len(trace.names), np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
+    timed = work.where(work.kind != Kind.KERNEL)
+    found = spread(place[timed.name], timed.dur, len(used))
+    calls = np.bincount(group, minlength=len(used)) if len(used) else np.zeros(0, np.int64)
+    names = texts(trace.names[n] for n in used.tolist())
+    fills = np.zeros(len(used), bool)
+    fills[group[trace.slices.kind[rows] == Kind.FILL]] = True
+    table = Copies(
+        names,
+        texts("fill" if fill else "copy" for fill in fills.tolist()),
+        texts(_direction(n) for n in names),
+        texts(m[1] if (m := _MEMORY.search(n)) else "" for n in names),
+        calls,
+        *found[1:],
+        _bytes(workspace, rows, group, len(used)),
+    )
+    return table.take(by_size(table.sum, names))
+
+
+def _direction(name: str) -> str:
+    found = _DIRECTION.search(name)
+    if not found:
+        return ""
+    return found[1] or f"{found[2][0]}to{found[3][0]}"
+
+
+def _bytes(workspace: Workspace, rows: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
+    size = workspace.trace.arg("bytes").lookup(rows, -1).astype(np.int64)
+    said = size >= 0
+    added = sums(group[said], size[said], groups)
+    silent = np.bincount(group[said], minlength=groups) == 0 if groups else np.zeros(0, bool)
+    return np.where(silent, -1, added)

@@ -1,0 +1,230 @@
+"""What several analyses need of a trace, calculated once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from traceview.analyses.grouping import compact
+from traceview.analyses.nesting import Nesting, nest
+from traceview.analyses.rules import COLLECTIVE, COPIES, Rules
+from traceview.events import DEVICE_WORK, Flag, Kind, Trace
+
+NESTED = (Kind.OP, Kind.ANNOTATION, Kind.LAUNCH, Kind.RUNTIME, Kind.OTHER)
+_COLLECTIVE_ARGUMENTS = (
+    "collective",
+    "in_elements",
+    "out_elements",
+    "group_size",
+    "group_name",
+    "group_ranks",
+)
+_WINDOW = 8  # later kernels that are looked at to tell a broken record from an overlap
+_OVERRUN = 3
+
+
+class Work(NamedTuple):
+    """Hold device work as columns, by start: rows of the trace, times in ns, codes.
+
+    `device` is a code into Workspace.devices, `category` into Rules.categories.
+    """
+
+    row: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    dur: np.ndarray
+    kind: np.ndarray
+    name: np.ndarray
+    track: np.ndarray
+    device: np.ndarray
+    link: np.ndarray
+    category: np.ndarray
+    collective: np.ndarray
+
+    def where(self, mask: np.ndarray) -> Work:
+        """Return the work of this mask."""
+        return Work(*(column[mask] for column in self))
+
+
+class Workspace:
+    """Hold a trace and the rules, and what is derived from them."""
+
+    def __init__(self, trace: Trace, rules: Rules) -> None:
+        self.trace, self.rules = trace, rules
+
+    @cached_property
+    def usable(self) -> np.ndarray:
+        """Return the rows of device work: duplicates left out, records without time kept."""
+        return self.trace.rows_of(*DEVICE_WORK)
+
+    @cached_property
+    def untimed(self) -> np.ndarray:
+        """Return the rows of device work that has no time."""
+        flags = self.trace.slices.flags[self.usable]
+        rows: np.ndarray = self.usable[(flags & Flag.UNTIMED) != 0]
+        return rows
+
+    @cached_property
+    def devices(self) -> tuple[str, ...]:
+        """Return the devices that have device work."""
+        return self._devices[0]
+
+    @cached_property
+    def device_of_track(self) -> np.ndarray:
+        """Return the code of each track's device; it means nothing for a track without device work."""
+        return self._devices[1]
+
+    @cached_property
+    def _devices(self) -> tuple[tuple[str, ...], np.ndarray]:
+        """Return the devices with work, and the code of each track's device."""
+        tracks = self.trace.tracks
+        with_work, _ = compact(self.trace.slices.track[self.usable], len(tracks))
+        codes: dict[tuple[int, str], int] = {}
+        of_track = np.zeros(len(tracks), np.int32)
+        for t in with_work.tolist():
+            key = (tracks[t].scope, tracks[t].device or "")
+            of_track[t] = codes.setdefault(key, len(codes))
+        shared = len({device for _, device in codes}) < len(codes)
+        texts = tuple(f"{scope}/{device}" if shared else device for scope, device in codes)
+        return texts, of_track
+
+    @cached_property
+    def work(self) -> Work:
+        """Return all timed device work."""
+        s = self.trace.slices
+        row = self.usable
+        if len(self.untimed):
+            row = row[(s.flags[row] & Flag.UNTIMED) == 0]
+        start, dur, kind, name, track = s.start[row], s.dur[row], s.kind[row], s.name[row], s.track[row]
+        collective, category = self._categorise(row, kind, name)
+        device = self.device_of_track[track]
+        return Work(
+            row, start, start + dur, dur, kind, name, track, device, s.link[row], category, collective
+        )
+
+    @cached_property
+    def kernels(self) -> Work:
+        """Return the timed kernels."""
+        return self.work.where(self.work.kind == Kind.KERNEL)
+
+    def _categorise(
+        self, row: np.ndarray, kind: np.ndarray, name: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return which kernels are collectives, and the category of all work."""
+        categories = self.rules.categories
+        code = {category: i for i, category in enumerate(categories)}
+        is_kernel = kind == Kind.KERNEL
+        of_name = np.zeros(len(self.trace.names), np.int16)
+        used, _ = compact(name[is_kernel], len(of_name))
+        of_name[used] = [code[self.rules.category(self.trace.names[n])] for n in used.tolist()]
+        category = of_name[name]
+        carried = np.zeros(len(row), bool)
+        for argument in _COLLECTIVE_ARGUMENTS:
+            holders = self.trace.arg(argument).rows
+            if len(holders):
+                at = np.searchsorted(row, holders)
+                found = at < len(row)
+                at = at[found]
+                carried[at[row[at] == holders[found]]] = True
+        category[carried & is_kernel] = code[COLLECTIVE]
+        collective = is_kernel & (category == code[COLLECTIVE])
+        category[~is_kernel] = code[COPIES]
+        return collective, category
+
+    @cached_property
+    def nesting(self) -> Nesting:
+        """Return the tree of host slices, Python frames left out."""
+        trace = self.trace
+        return nest(trace.slices, trace.rows_of(*NESTED), trace.unit_ns)
+
+    @cached_property
+    def op_kinds(self) -> tuple[Kind, ...]:
+        """Return which kinds are host operators: ranges where the trace has no operators."""
+        has_ops = bool((self.trace.slices.kind == Kind.OP).any())
+        return (Kind.OP,) if has_ops else (Kind.OTHER,)
+
+    @cached_property
+    def is_op(self) -> np.ndarray:
+        """Return for each position of the nesting whether it is a host operator."""
+        return np.isin(self.trace.slices.kind[self.nesting.rows], self.op_kinds)
+
+    def innermost_op(self, positions: np.ndarray) -> np.ndarray:
+        """Return the innermost operator at or above positions of the nesting, as positions, -1 for none."""
+        at = positions.copy()
+        climbing = np.flatnonzero((at >= 0) & ~self.is_op[at])
+        while len(climbing):
+            at[climbing] = self.nesting.parent[at[climbing]]
+            above = at[climbing]
+            climbing = climbing[(above >= 0) & ~self.is_op[above]]
+        return at
+
+    @cached_property
+    def op_of_work(self) -> np.ndarray:
+        """Return the operator that launched each timed device record: a position in the nesting, or -1."""
+        link = self.work.link
+        positions = np.where(link >= 0, self.nesting.at(np.maximum(link, 0)), -1)
+        return self.innermost_op(positions)
+
+    @cached_property
+    def by_stream(self) -> np.ndarray:
+        """Return the order of the timed device work by stream, then start."""
+        track = self.work.track
+        return np.argsort(
+            track.astype(np.uint16) if len(self.trace.tracks) < 1 << 16 else track, kind="stable"
+        )
+
+    @cached_property
+    def overlong(self) -> np.ndarray:
+        """Return the broken kernel records, as places in `work`.
+
+        A record is broken that outlasts at least three later kernels of its stream: no hardware
+        overlaps that much within a stream.
+        """
+        order = self.by_stream[self.work.kind[self.by_stream] == Kind.KERNEL]
+        track, end = self.work.track[order], self.work.end[order]
+        if len(order) <= _OVERRUN:
+            return np.empty(0, np.int64)
+        some = np.flatnonzero((end[:-1] > self.work.start[order][1:]) & (track[:-1] == track[1:]))
+        outlasted = np.zeros(len(some), np.int64)
+        for step in range(1, _WINDOW + 1):
+            later = np.minimum(some + step, len(order) - 1)
+            outlasted += (some + step < len(order)) & (track[later] == track[some]) & (end[later] < end[some])
+        broken: np.ndarray = order[some[outlasted >= _OVERRUN]]
+        return broken
+
+    @cached_property
+    def clipped_end(self) -> np.ndarray:
+        """Return the ends of the timed device work, those of broken records at the start of the next kernel."""
+        end = self.work.end
+        if not len(self.overlong):
+            return end
+        order = self.by_stream[self.work.kind[self.by_stream] == Kind.KERNEL]
+        place = np.empty(len(end), np.int64)
+        place[order] = np.arange(len(order))
+        end = end.copy()
+        end[self.overlong] = self.work.start[order[place[self.overlong] + 1]]
+        return end
+
+    @cached_property
+    def stream_free(self) -> np.ndarray:
+        """Return when the stream of each timed device record had finished what came before, -1 for the first."""
+        order = self.by_stream
+        track, end = self.work.track[order], self.clipped_end[order]
+        free = np.full(len(order), -1, np.int64)
+        edges = np.flatnonzero(np.diff(track, prepend=-1))
+        for first, last in zip(edges.tolist(), [*edges[1:].tolist(), len(order)], strict=True):
+            free[first + 1 : last] = np.maximum.accumulate(end[first : last - 1])
+        before = np.empty(len(order), np.int64)
+        before[order] = free
+        return before
+
+    @cached_property
+    def end_ns(self) -> int:
+        """Return the end of the last timed slice."""
+        s = self.trace.slices
+        rows = self.trace.timed
+        if rows.all():
+            return int((s.start + s.dur).max()) if len(s) else 0
+        return int((s.start + s.dur)[rows].max()) if rows.any() else 0
