@@ -7,8 +7,8 @@ and at a length of two pixels of the whole trace.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,11 +48,26 @@ class Items:
         return len(self.row)
 
 
-class _Breaks(NamedTuple):
-    """Hold, per slice but the first, whether the row changes and the hole before it."""
+@dataclass(frozen=True)
+class _Plan:
+    """Hold what every attempt at a threshold needs, computed once."""
 
-    row: Bools
+    since: Ints  # start from the first slice
+    dur: Ints
+    inside: Bools
+    new_row: Bools
     hole: Ints
+    span: int
+
+    def begins(self, tau: int, pixels: int) -> tuple[Bools, Bools]:
+        """Return which slices stay exact, and which of the others begin a block."""
+        pixel = self.span // pixels if pixels else self.span + 1
+        keep = self.inside | (self.dur >= tau)
+        begins = np.ones(len(keep), bool)
+        bucket = self.since // max(2 * pixel, 1)
+        begins[1:] = self.new_row | (bucket[1:] != bucket[:-1]) | keep[:-1] | (self.hole > max(tau, pixel))
+        begins &= ~keep
+        return keep, begins
 
 
 def touches(bars: Bars, focus: tuple[int, int] | None) -> Bools:
@@ -63,22 +78,25 @@ def touches(bars: Bars, focus: tuple[int, int] | None) -> Bools:
 
 
 def reduce(bars: Bars, budget: int, focus: tuple[int, int] | None = None) -> Items:
-    """Reduce slices to at most `budget` items, or one block per row where even that is more."""
+    """Reduce slices to at most `budget` items, or one block per row where even that is more.
+
+    A focus window that alone holds more than the budget does not count.
+    """
     if len(bars) <= max(budget, 0):
         return _exact(bars)
-    dur = bars.end - bars.start
-    span = max(int(bars.end.max() - bars.start.min()), 1)
-    breaks = _Breaks(np.diff(bars.row) != 0, bars.start[1:] - bars.end[:-1])
     inside = touches(bars, focus)
-    pixels = _PIXELS
-    while True:
-        tau, keep, begins = _smallest(bars, dur, (inside, breaks), (span, pixels), budget)
-        items = int(keep.sum() + begins.sum())
-        if items <= budget or (pixels < 1 and not inside.any()):
-            return _build(bars, dur, keep, begins, tau)
-        if pixels < 1:
-            inside = np.zeros(len(bars), bool)  # the window alone is over the budget
-        pixels = pixels // 4
+    if int(inside.sum()) > budget:
+        inside = np.zeros(len(bars), bool)
+    since = bars.start - bars.start.min()
+    span = max(int(bars.end.max() - bars.start.min()), 1)
+    holes = bars.start[1:] - bars.end[:-1]
+    plan = _Plan(since, bars.end - bars.start, inside, np.diff(bars.row) != 0, holes, span)
+    for pixels in (_PIXELS, _PIXELS // 16, _PIXELS // 256, 0):
+        tau, keep, begins = _smallest(plan, pixels, budget)
+        if _number(keep, begins) <= budget:
+            return _build(bars, plan.dur, *_refine(plan, (tau, pixels), (keep, begins), budget), tau)
+    keep, begins = replace(plan, inside=inside & False).begins(span + 1, 0)
+    return _build(bars, plan.dur, keep, begins, span + 1)
 
 
 def _exact(bars: Bars) -> Items:
@@ -86,36 +104,39 @@ def _exact(bars: Bars) -> Items:
     return Items(bars.row, bars.start, bars.end, bars.entry, ones, bars.end - bars.start, 0)
 
 
-def _smallest(
-    bars: Bars, dur: Ints, masks: tuple[Bools, _Breaks], scale: tuple[int, int], budget: int
-) -> tuple[int, Bools, Bools]:
+def _number(keep: Bools, begins: Bools) -> int:
+    return int(np.count_nonzero(keep) + np.count_nonzero(begins))
+
+
+def _smallest(plan: _Plan, pixels: int, budget: int) -> tuple[int, Bools, Bools]:
     """Find the smallest threshold on a log grid that keeps the budget, else the largest."""
-    (inside, breaks), (span, pixels) = masks, scale
-    grid = np.unique(np.geomspace(100, max(span, 101) + 1, _STEPS).astype(np.int64))
-    pixel = span // pixels if pixels else span + 1
-    bucket = np.diff(bars.start // max(2 * pixel, 1)) != 0
-    low, high = 0, len(grid) - 1
+    grid = np.unique(np.geomspace(100, max(plan.span, 101) + 1, _STEPS).astype(np.int64))
+    # the slices kept exact must fit, blocks aside: that alone rules out most of the grid
+    enough = len(plan.dur) - budget
+    floor = int(np.partition(plan.dur, enough - 1)[enough - 1]) if enough > 0 else 0
+    low, high = int(np.searchsorted(grid, floor, side="right")), len(grid) - 1
+    low = min(low, high)
     while low < high:
         middle = (low + high) // 2
-        keep = inside | (dur >= grid[middle])
-        kept = int(keep.sum())
-        if (
-            kept <= budget
-            and kept + int(_begins(keep, breaks, bucket, max(grid[middle], pixel)).sum()) <= budget
-        ):
+        if _number(*plan.begins(int(grid[middle]), pixels)) <= budget:
             high = middle
         else:
             low = middle + 1
-    keep = inside | (dur >= grid[low])
-    return int(grid[low]), keep, _begins(keep, breaks, bucket, max(grid[low], pixel))
+    return int(grid[low]), *plan.begins(int(grid[low]), pixels)
 
 
-def _begins(keep: Bools, breaks: _Breaks, bucket: Bools, gap: int) -> Bools:
-    """Return which of the slices not kept begin a block."""
-    begins = np.ones(len(keep), bool)
-    begins[1:] = breaks.row | bucket | keep[:-1] | (breaks.hole > gap)
-    begins &= ~keep
-    return begins
+def _refine(
+    plan: _Plan, scale: tuple[int, int], found: tuple[Bools, Bools], budget: int
+) -> tuple[Bools, Bools]:
+    """Spend what is left of the budget on shorter blocks: slices of one length leave much of it."""
+    tau, pixels = scale
+    while pixels and plan.span // pixels > max(tau, 1) and _number(*found) < budget // 4:
+        pixels *= 4
+        finer = plan.begins(tau, pixels)
+        if _number(*finer) > budget:
+            break
+        found = finer
+    return found
 
 
 def _build(bars: Bars, dur: Ints, keep: Bools, begins: Bools, tau: int) -> Items:
