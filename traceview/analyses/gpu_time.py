@@ -10,20 +10,20 @@ from traceview.analyses.workspace import Work, Workspace
 from traceview.events import Kind
 from traceview.intervals import total, union
 
+_FIGURES = 12  # columns of GpuTime beside the device
+
 
 def gpu_time(workspace: Workspace) -> GpuTime:
     """Return the split of each device's span, which adds up to the nanosecond."""
     work, count = workspace.work, len(workspace.devices)
     rows = [_split(work if count == 1 else work.where(work.device == code)) for code in range(count)]
-    figures = np.array(rows, np.int64).reshape(len(rows), -1).T
-    if not rows:
-        figures = np.zeros((12, 0), np.int64)
+    figures = np.array(rows, np.int64).reshape(len(rows), _FIGURES).T
     return GpuTime(texts(workspace.devices), *figures)
 
 
 def _split(work: Work) -> tuple[int, ...]:
     if not len(work.row):  # every record of this device is without time
-        return (0,) * 12
+        return (0,) * _FIGURES
     kernel, fill = work.kind == Kind.KERNEL, work.kind == Kind.FILL
     compute = _busy(work, kernel & ~work.collective)
     kernels = _busy(work, kernel)

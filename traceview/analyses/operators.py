@@ -6,6 +6,8 @@ launch, on the launching thread; times of kernels, copies and fills are added, n
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from traceview.analyses.grouping import by_size, compact, sums, texts
@@ -101,8 +103,8 @@ def _device_time(workspace: Workspace) -> tuple[np.ndarray, np.ndarray, int | No
     at = tree.at(work.link[linked])
     inside = sums(at[at >= 0], work.dur[linked][at >= 0], len(tree.rows))
     deepest_first = np.argsort(-tree.depth, kind="stable")
-    edges = np.flatnonzero(np.diff(tree.depth[deepest_first], prepend=-1)).tolist()
-    for first, last in zip(edges, [*edges[1:], len(deepest_first)], strict=True):
+    edges = np.flatnonzero(np.diff(tree.depth[deepest_first], prepend=-1))
+    for first, last in pairwise([*edges.tolist(), len(deepest_first)]):
         level = deepest_first[first:last]
         level = level[(inside[level] > 0) & (tree.parent[level] >= 0)]
         np.add.at(inside, tree.parent[level], inside[level])

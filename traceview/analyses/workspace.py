@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -153,7 +154,8 @@ class Workspace:
     def innermost_op(self, positions: np.ndarray) -> np.ndarray:
         """Return the innermost operator at or above positions of the nesting, as positions, -1 for none."""
         at = positions.copy()
-        climbing = np.flatnonzero((at >= 0) & ~self.is_op[at])
+        climbing = np.flatnonzero(at >= 0)
+        climbing = climbing[~self.is_op[at[climbing]]]
         while len(climbing):
             at[climbing] = self.nesting.parent[at[climbing]]
             above = at[climbing]
@@ -213,8 +215,8 @@ class Workspace:
         order = self.by_stream
         track, end = self.work.track[order], self.clipped_end[order]
         free = np.full(len(order), -1, np.int64)
-        edges = np.flatnonzero(np.diff(track, prepend=-1))
-        for first, last in zip(edges.tolist(), [*edges[1:].tolist(), len(order)], strict=True):
+        edges = [*np.flatnonzero(np.diff(track, prepend=-1)).tolist(), len(order)]
+        for first, last in pairwise(edges):
             free[first + 1 : last] = np.maximum.accumulate(end[first : last - 1])
         before = np.empty(len(order), np.int64)
         before[order] = free

@@ -1,0 +1,65 @@
+"""From what the user named to an analysis, with notes and progress on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import click
+
+from traceview.analyses import Analysis, analyze, load_rules
+from traceview.sources import read_trace
+from traceview.units import count, safe
+
+_PATIENCE = 1.0  # seconds before progress is shown
+_PAUSE = 0.2  # seconds between two lines of it
+
+
+def choose(trace: str | None, quiet: bool) -> str:
+    """Return the file to read: a folder's newest capture, or what was named; say which where it was chosen."""
+    if trace is not None and not Path(trace).is_dir():
+        return trace
+    from traceview.sources.choose import choose_trace
+
+    path, explanation = choose_trace(trace)
+    if explanation and not quiet:
+        click.echo(f"traceview: {safe(explanation)}", err=True)
+    return str(path)
+
+
+def load(trace: str | None, categories: str | None, quiet: bool) -> tuple[str, Analysis]:
+    """Return the file that was read, and its analysis."""
+    rules = load_rules(categories)
+    path = choose(trace, quiet)
+    with Progress(quiet) as progress:
+        return path, analyze(read_trace(path, progress), rules)
+
+
+class Progress:
+    """Count events on standard error, where that is a terminal and the work lasts over a second."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._shown = False
+        self._silent = quiet or not sys.stderr.isatty()
+        self._due = time.monotonic() + _PATIENCE
+
+    def __call__(self, events: int) -> None:
+        """Show how many events were read so far."""
+        now = time.monotonic()
+        if self._silent or now < self._due:
+            return
+        self._due = now + _PAUSE
+        self._shown = True
+        click.echo(f"\r{count(events)} events read", err=True, nl=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", err=True, nl=False)
