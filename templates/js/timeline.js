@@ -79,6 +79,14 @@
       while (state.match && i >= first && i < stop && !state.match[model.name(i)]) i += step;
       if (i >= first && i < stop) choose(i, true);
     }
+    /* Enter in the search field: the next match in any row, round and round. */
+    function nextMatch() {
+      if (!state.match) return;
+      for (let k = 1; k <= model.items; k++) {
+        const i = (Math.max(state.chosen, -1) + k + model.items) % model.items;
+        if (state.match[model.name(i)]) { choose(i, true); return; }
+      }
+    }
     function above(step) {
       const next = row + step;
       if (next < 0 || next + 1 >= model.offset.length) return;
@@ -162,7 +170,7 @@
     canvas.addEventListener("pointerleave", () => { state.hot = -1; tip.hidden = true; ask(); });
     canvas.addEventListener("dblclick", () => press("Enter"));
     find.addEventListener("input", () => search(find.value));
-    find.addEventListener("keydown", (e) => { if (e.key === "Enter") { canvas.focus(); beside(1); } if (e.key === "Escape") { find.value = ""; search(""); canvas.focus(); } });
+    find.addEventListener("keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); nextMatch(); } if (e.key === "Escape") { find.value = ""; search(""); canvas.focus(); } });
     function search(text) {
       const wanted = text.trim().toLowerCase();
       state.match = null; found.textContent = "";

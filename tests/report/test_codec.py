@@ -17,7 +17,9 @@ from traceview.report.codec import pack, pack_texts, script_json
 def unpack(column: dict[str, int | str], payload: str) -> list[int]:
     """Do what js/codec.js does."""
     data = base64.b64decode(payload)[int(column["from"]) : int(column["to"])]
-    planes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(int(column["planes"]), int(column["length"]))
+    planes = np.frombuffer(zlib.decompress(data), np.uint8).reshape(
+        int(column["planes"]), int(column["length"])
+    )
     return [sum(int(v) << (8 * k) for k, v in enumerate(plane)) for plane in planes.T]
 
 

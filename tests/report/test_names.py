@@ -13,7 +13,7 @@ from traceview.report.names import BUDGET, LEFT_OUT, LONGEST, NameBook
 
 def noise(length: int, seed: int) -> str:
     """Return a text that deflate cannot make much smaller."""
-    return "".join(random.Random(seed).choices(string.ascii_letters + string.digits, k=length))  # noqa: S311
+    return "".join(random.Random(seed).choices(string.ascii_letters + string.digits, k=length))
 
 
 def deflated(book: NameBook) -> int:

@@ -139,7 +139,9 @@ def test_labels_do_not_depend_on_the_order_of_names() -> None:
     assert units.short_unique(names) == units.short_unique(reversed(names))
 
 
-@pytest.mark.parametrize("name", ["<" * 8000, "(" * 4000 + ")" * 4000, ",<" * 4000, "/a" * 4000, "a::" * 3000])
+@pytest.mark.parametrize(
+    "name", ["<" * 8000, "(" * 4000 + ")" * 4000, ",<" * 4000, "/a" * 4000, "a::" * 3000]
+)
 def test_a_hostile_name_costs_no_more_than_its_length(name: str) -> None:
     assert units.hide_home(units.safe(name))
     assert len(units.short_name(name)) <= units.LABEL_LIMIT

@@ -35,7 +35,7 @@ def verdict(analysis: Analysis) -> str:
     copies = int(table.exposed_copy.sum() + table.exposed_fill.sum())
     extra = [
         f"{duration(ns)} was {what} that no compute hid"
-        for ns, what in ((collective, "communication"), (copies, "copying"))
+        for ns, what in ((collective, "communication"), (copies, "copying or filling"))
         if span and ns / span >= 0.01
     ]
     return "; ".join([text, *extra]) + "."

@@ -46,7 +46,7 @@ def _bar(context: Context, i: int) -> SplitBar:
 
 
 def device_label(context: Context, key: str) -> str:
-    """Return the name of a device as the page shows it: GPU 0 · NVIDIA H100."""
+    """Return the name of a device as the page shows it: GPU 0 · NVIDIA H100, of several ranks GPU 1/0."""
     known = {d.key: d.name for d in context.trace.devices}
-    name = known.get(key)
+    name = known.get(key) or known.get(key.rpartition("/")[2])
     return safe(f"GPU {key} · {name}" if name else f"GPU {key}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from traceview.report.context import Context
 from traceview.report.view import Cell, Column, SectionView, TableView
-from traceview.units import duration
+from traceview.units import duration, safe
 
 COLUMNS = (
     Column("name", "Operator", "name", "click it for the full name"),
+    Column("kind", "Kind", "text", "operator, annotation, or a range of unknown kind"),
     Column("calls", "Calls", "count"),
     Column("cpu_self", "CPU self ms", "ms", "host time without child operators and runtime calls", bar=True),
     Column("cpu_total", "CPU total ms", "ms", "host time with children"),
@@ -27,12 +28,16 @@ def build(context: Context) -> SectionView:
     named = [i for i in range(len(table)) if int(table.calls[i]) or int(table.device_self[i])]
     if not any(int(table.calls[i]) for i in named):
         return SectionView("operators", "Operators", empty=EMPTY)
-    sort = 4 if int(table.device_self.sum()) else 2
-    key = table.device_self if sort == 4 else table.cpu_self
+    sort = 5 if int(table.device_self.sum()) else 3
+    key = table.device_self if sort == 5 else table.cpu_self
     named.sort(key=lambda i: -int(key[i]))
     top = named[: context.options.top]
     rows: list[tuple[Cell, ...]] = [
-        (context.names.add(str(table.name[i]), True), *(getattr(table, k)[i].item() for k in _FIGURES))
+        (
+            context.names.add(str(table.name[i]), True),
+            safe(str(table.kind[i])),
+            *(getattr(table, k)[i].item() for k in _FIGURES),
+        )
         for i in top
     ]
     rest = named[len(top) :]

@@ -1,0 +1,292 @@
+"""The page in a browser: every control works, nothing is requested, hostile names do nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.report.conftest import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visit, Visitor, html_of
+from tests.report.test_html import EVIL, evil_trace
+from traceview.analyses import analyze
+from traceview.report import build_report, render_html
+from traceview.sources import read_trace
+
+CANVAS = "#tv-timeline canvas"
+RANGE = "[TV.line.state.range.from, TV.line.state.range.to]"
+
+
+def focus(seen: Visit) -> None:
+    seen.page.focus(CANVAS)
+
+
+def width(seen: Visit) -> float:
+    begin, end = seen.js(RANGE)
+    return float(end - begin)
+
+
+def show_all(seen: Visit) -> None:
+    focus(seen)
+    seen.page.keyboard.press("0")
+
+
+def first_rows(seen: Visit, table: str) -> list[str]:
+    """Return the text of the first column of a table, top to bottom."""
+    code = f"[...document.querySelectorAll('[data-table={table}] tbody tr')].map(r => r.cells[0].textContent)"
+    return [str(t) for t in seen.js(code)]
+
+
+@pytest.mark.parametrize("sample", [GPU_SAMPLE, CPU_SAMPLE, HOSTILE])
+def test_a_page_opens_without_complaint_or_request(visit: Visitor, sample: str) -> None:
+    seen = visit(sample)
+    assert seen.js("TV.line.model.items") > 0
+    seen.js("TV.redraw(true)")
+
+
+def test_every_item_is_decoded_as_it_was_encoded(visit: Visitor) -> None:
+    seen = visit()
+    assert seen.js("TV.line.model.end.every((e, i) => e >= TV.line.model.start[i])")
+    data = json.loads(seen.js("document.getElementById('tv-data').textContent"))["timeline"]
+    assert seen.js("TV.line.model.items") == data["layout"]["items"]
+    assert seen.js("TV.line.model.offset.length - 1") == len(data["layout"]["rows"])
+
+
+def test_keys_zoom_pan_and_show_all(visit: Visitor) -> None:
+    seen = visit()
+    show_all(seen)
+    whole = width(seen)
+    assert whole == seen.js("TV.line.model.span")
+    seen.page.keyboard.press("w")
+    assert width(seen) == pytest.approx(0.6 * whole)
+    before = seen.js(RANGE)
+    seen.page.keyboard.press("d")
+    assert seen.js(RANGE)[0] > before[0]
+    seen.page.keyboard.press("a")
+    assert seen.js(RANGE)[0] == pytest.approx(before[0])
+    seen.page.keyboard.press("s")
+    assert width(seen) == pytest.approx(whole)
+    seen.page.keyboard.press("f")
+    assert width(seen) < whole
+
+
+def test_arrows_walk_over_slices_and_enter_zooms_to_one(visit: Visitor) -> None:
+    seen = visit()
+    show_all(seen)
+    seen.page.keyboard.press("ArrowRight")
+    first = seen.js("TV.line.state.chosen")
+    seen.page.keyboard.press("ArrowRight")
+    assert seen.js("TV.line.state.chosen") == first + 1
+    seen.page.keyboard.press("ArrowLeft")
+    assert seen.js("TV.line.state.chosen") == first
+    row = seen.js("TV.line.model.rowOf(TV.line.state.chosen)")
+    seen.page.keyboard.press("ArrowDown")
+    assert seen.js("TV.line.model.rowOf(TV.line.state.chosen)") == row + 1
+    shown = seen.js("document.querySelector('.tl-selected code').textContent")
+    assert shown == seen.js("TV.line.model.name(TV.line.state.chosen)") or len(shown) > 0
+    seen.page.keyboard.press("Enter")
+    assert width(seen) < seen.js("TV.line.model.span")
+    seen.page.keyboard.press("Escape")
+    assert seen.js("TV.line.state.chosen") == -1
+
+
+def test_a_plain_wheel_scrolls_the_page_and_ctrl_wheel_zooms_at_the_pointer(visit: Visitor) -> None:
+    seen = visit()
+    show_all(seen)
+    seen.page.locator(CANVAS).scroll_into_view_if_needed()
+    box = seen.page.locator(CANVAS).bounding_box()
+    assert box is not None
+    seen.page.mouse.move(box["x"] + 700, box["y"] + 100)
+    whole, top = width(seen), seen.js("scrollY")
+    seen.page.mouse.wheel(0, 120)
+    seen.until(f"scrollY !== {top}")
+    assert width(seen) == whole
+    seen.page.keyboard.down("Control")
+    seen.page.mouse.wheel(0, -400)
+    seen.page.keyboard.up("Control")
+    seen.until(f"TV.line.state.range.to - TV.line.state.range.from < {whole}")
+
+
+def test_the_pointer_pans_selects_zooms_to_a_range_and_jumps(visit: Visitor) -> None:
+    seen = visit()
+    show_all(seen)
+    seen.page.locator(CANVAS).scroll_into_view_if_needed()
+    box = seen.page.locator(CANVAS).bounding_box()
+    assert box is not None
+    left, top = box["x"], box["y"]
+
+    def drag(y: float, begin: float, end: float) -> None:
+        seen.page.mouse.move(left + begin, top + y)
+        seen.page.mouse.down()
+        seen.page.mouse.move(left + end, top + y, steps=4)
+        seen.page.mouse.up()
+
+    whole = width(seen)
+    drag(58, 400, 700)  # the ruler
+    assert 0 < width(seen) < whole
+    before = seen.js(RANGE)
+    drag(200, 700, 500)
+    assert seen.js(RANGE)[0] > before[0]
+    seen.page.mouse.move(left + 300, top + 20)  # the small overview
+    seen.page.mouse.down()
+    seen.page.mouse.up()
+    assert seen.js(RANGE)[0] < before[0]
+    item = seen.js(
+        "(() => { TV.line.show(0, TV.line.model.span); TV.line.choose(0); TV.line.press('Enter'); TV.line.choose(-1); return 0; })()"
+    )
+    seen.page.mouse.move(left + 700, top + 84)
+    seen.page.mouse.down()
+    seen.page.mouse.up()
+    assert seen.js("TV.line.state.chosen") == item
+    assert seen.js("document.querySelector('.tl-tip').hidden") is False
+
+
+def test_find_counts_matches_and_dims_the_rest(visit: Visitor) -> None:
+    seen = visit()
+    focus(seen)
+    seen.page.keyboard.press("/")
+    seen.page.keyboard.type("nccl")
+    text = seen.page.locator("#tv-timeline .tools span").first.inner_text()
+    assert re.match(r"[\d,]+ slices.* match", text)
+    seen.page.keyboard.press("Enter")
+    assert "nccl" in seen.js("document.querySelector('.tl-selected code').textContent").lower()
+
+
+def test_a_link_to_a_place_leads_back_to_it(visit: Visitor) -> None:
+    seen = visit()
+    show_all(seen)
+    for key in ("w", "w", "d", "ArrowRight"):
+        seen.page.keyboard.press(key)
+    seen.until("location.hash.includes('&s=')")
+    link, place, chosen = seen.js("location.hash"), seen.js(RANGE), seen.js("TV.line.state.chosen")
+    again = visit(link=link)
+    assert again.js(RANGE) == pytest.approx(place, abs=1)
+    assert again.js("TV.line.state.chosen") == chosen
+
+
+def test_a_click_on_a_head_sorts_and_a_second_click_turns_round(visit: Visitor) -> None:
+    seen = visit()
+    head = seen.page.locator("[data-table=kernels] th button").nth(2)
+    head.click()
+    cells = "[...document.querySelectorAll('[data-table=kernels] tbody tr')].map(r => +r.cells[2].textContent.replace(/,/g, ''))"
+    down = seen.js(cells)
+    assert down == sorted(down, reverse=True)
+    assert seen.js("document.querySelectorAll('[data-table=kernels] th')[2].ariaSort") == "descending"
+    head.click()
+    up = seen.js(cells)
+    assert up == sorted(up)
+
+
+def test_a_filter_takes_words_and_expressions(visit: Visitor) -> None:
+    seen = visit()
+    box = seen.page.locator("[data-table=operators] input[type=search]")
+    everything = len(first_rows(seen, "operators"))
+    box.fill("aten mm")
+    seen.until(f"document.querySelectorAll('[data-table=operators] tbody tr').length < {everything}")
+    assert all("aten" in n.lower() and "mm" in n.lower() for n in first_rows(seen, "operators"))
+    box.fill("/^aten::a/")
+    seen.until(
+        "[...document.querySelectorAll('[data-table=operators] tbody tr')].every(r => r.cells[0].textContent.startsWith('aten::a'))"
+    )
+    box.fill("no such operator")
+    seen.until("document.querySelector('[data-table=operators] td.nothing') !== null")
+
+
+def test_a_name_opens_to_its_full_text_and_leads_to_the_timeline(visit: Visitor) -> None:
+    seen = visit()
+    seen.page.locator("[data-table=kernels] td.name button").first.click()
+    full = seen.page.locator("[data-table=kernels] .more code").first.inner_text()
+    assert full
+    seen.page.get_by_text("Find in timeline").first.click()
+    assert seen.js("document.querySelector('#tv-timeline input').value") == full
+
+
+def test_a_copied_table_cannot_run_as_a_formula(visit: Visitor) -> None:
+    seen = visit(HOSTILE)
+    text = seen.js("TV.tables.kernels.asCsv()")
+    rows = list(csv.reader(io.StringIO(text)))
+    assert len({len(r) for r in rows}) == 1
+    assert not [
+        c for r in rows for c in r if c[:1] in ("=", "+", "@", "-", "\t", "\r") and not c[1:2].isdigit()
+    ]
+    assert any(c.startswith("'=HYPERLINK") for r in rows for c in r)
+
+
+def test_hostile_names_do_nothing(visit: Visitor, tmp_path: Path) -> None:
+    path = evil_trace(tmp_path / "evil.json")
+    seen = visit(html=render_html(build_report(analyze(read_trace(path)))))
+    seen.js("TV.redraw(true)")
+    for name in EVIL:
+        seen.js(f"TV.line.find({json.dumps(name)})")
+    show_all(seen)
+    seen.page.keyboard.press("ArrowRight")
+    for button in seen.page.locator("td.name > button").all():
+        button.click()
+    seen.until("document.querySelectorAll('.plot svg').length > 0")
+    assert (
+        seen.js(
+            "document.querySelectorAll('img, iframe, a[href^=javascript], main a:not([href^=\"#\"])').length"
+        )
+        == 0
+    )
+
+
+def test_the_theme_follows_the_system_can_be_switched_and_is_kept(visit: Visitor) -> None:
+    seen = visit(color_scheme="dark")
+    theme = "document.documentElement.dataset.theme"
+    assert seen.js(theme) == "dark"
+    seen.page.click("#tv-theme")
+    assert seen.js(theme) == "light"
+    seen.page.reload()
+    seen.until("window.TV_READY === true")
+    assert seen.js(theme) == "light"
+
+
+def test_a_dark_page_prints_light_and_turns_dark_again(visit: Visitor) -> None:
+    seen = visit(color_scheme="dark")
+    seen.js("dispatchEvent(new Event('beforeprint'))")
+    assert seen.js("document.documentElement.dataset.theme") == "light"
+    seen.js("dispatchEvent(new Event('afterprint'))")
+    assert seen.js("document.documentElement.dataset.theme") == "dark"
+    assert seen.page.pdf()[:5] == b"%PDF-"
+
+
+@pytest.mark.parametrize("wide", [390, 768, 1600])
+def test_no_width_needs_sideways_scrolling(visit: Visitor, wide: int) -> None:
+    seen = visit(viewport={"width": wide, "height": 800})
+    seen.js("TV.redraw(true)")
+    assert seen.js("document.documentElement.scrollWidth") <= wide
+
+
+def test_the_timeline_follows_the_width_of_the_window(visit: Visitor) -> None:
+    seen = visit()
+    seen.page.set_viewport_size({"width": 700, "height": 800})
+    seen.until(f"document.querySelector('{CANVAS}').clientWidth < 700")
+
+
+def test_without_scripts_the_numbers_can_be_read(visit: Visitor) -> None:
+    seen = visit(java_script_enabled=False)
+    assert seen.page.locator(".kpi").first.is_visible()
+    assert seen.page.locator("[data-table=kernels] tbody tr").first.is_visible()
+
+
+def test_with_scripts_blocked_by_policy_the_numbers_can_be_read(browser: object, tmp_path: Path) -> None:
+    blocked = re.sub(r"script-src [^;]*;", "script-src 'none';", html_of(GPU_SAMPLE), count=1)
+    path = tmp_path / "blocked.html"
+    path.write_text(blocked, encoding="utf-8")
+    page = browser.new_page()  # type: ignore[attr-defined]
+    page.goto(f"file://{path}")
+    assert page.locator(".kpi").first.is_visible()
+    assert page.locator("[data-table=kernels] tbody tr").count() >= 5
+    page.close()
+
+
+def test_a_page_is_ready_within_a_second_on_a_quiet_machine(visit: Visitor) -> None:
+    seen = visit()
+    ready = seen.js("performance.getEntriesByName('tv-ready')[0].startTime")
+    draw = seen.js("(() => { TV.line.show(0, TV.line.model.span); TV.line.flush(); return TV.line.last; })()")
+    print(f"ready {ready:.0f} ms, draw {draw:.1f} ms")
+    assert ready < 5_000  # five times over, because machines of a CI are not quiet
