@@ -334,17 +334,20 @@ class TraceBuilder:
         self._slices: Slices | None = None
         self._moved: np.ndarray = np.empty(0, np.int64)
 
-    def slices(self, rows: Slices) -> None:
-        """Take the slices in file order; `link` counts rows in file order too."""
-        self._check(rows)
-        order = sorted_order(rows.start, rows.dur)
+    def slices(self, columns: dict[str, np.ndarray]) -> None:
+        """Take the columns of Slices in file order; `link` counts rows in file order too.
+
+        The dict is emptied: each column is given back to memory as soon as it is sorted.
+        """
+        self._check(Slices(**columns))
+        order = sorted_order(columns["start"], columns["dur"]).astype(np.int32)
         moved = np.empty(len(order) + 1, np.int32)
         moved[order] = np.arange(len(order), dtype=np.int32)
         moved[-1] = -1  # so that link -1 stays -1
         self._moved = moved
-        parts = {c.name: getattr(rows, c.name)[order] for c in rows.columns()}
-        parts["link"] = moved[parts["link"]]
-        self._slices = Slices(**{n: _frozen(a) for n, a in parts.items()})
+        columns["link"] = moved[columns["link"]]
+        parts = {name: _frozen(columns.pop(name)[order]) for name in list(columns)}
+        self._slices = Slices(**parts)
 
     def moved(self, rows: np.ndarray) -> np.ndarray:
         """Return where rows, numbered in file order, are now (-1 stays -1)."""
@@ -383,8 +386,8 @@ class TraceBuilder:
 
 def last_digit_ns(start: np.ndarray, dur: np.ndarray) -> int:
     """Return 1000 where all times are whole microseconds, as files before 2023 have them, else 1."""
-    for column in (start, dur):
-        if (column[:1000] % 1000).any() or (column % 1000).any():
+    for times in (start, dur):
+        if (times[:1000] % 1000).any() or (times % 1000).any():
             return 1
     return 1000
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traceview.events import DEVICE_WORK, HOST_CALLS, Device, Flag, Kind, Slices, Steps, Trace, TraceBuilder
+from traceview.events import DEVICE_WORK, Device, Flag, Kind, Sparse, Steps, Trace, TraceBuilder
 from traceview.sources import linking, pairs, side_tables
 from traceview.sources.decimals import MISSING
 from traceview.sources.dialects import Dialect
@@ -16,15 +16,17 @@ from traceview.sources.metadata import read_devices, read_metadata
 from traceview.sources.notices import Facts, account, notices
 from traceview.sources.raw import UNNAMED, Argument, Raw, is_id
 from traceview.sources.reader import Document
+from traceview.sources.schema import MEMORY_FIELDS
 from traceview.sources.spellings import DEVICE_NAMES, GRAPH_LAUNCH, HOST_CALL, LAUNCH, STEP
-from traceview.sources.tracks import TrackTable, make_tracks
+from traceview.sources.tracks import TrackTable, ids_of, make_tracks
+
+_IS_WORK = np.isin(np.arange(256), DEVICE_WORK)
 
 
 @dataclass
 class _Rows:
     """Hold the slices that are kept, in file order, while they are being decided."""
 
-    place: np.ndarray  # the row in the collected columns
     lane: np.ndarray
     name: np.ndarray
     start: np.ndarray
@@ -34,27 +36,62 @@ class _Rows:
 
 
 def assemble(document: Document, file_name: str) -> Trace:
-    """Return the Trace of a document."""
+    """Return the Trace of a document, whose columns are consumed."""
     raw = document.raw
     lanes = read_lanes(document)
     paired = _pair(raw, lanes)
-    rows = _kept(raw, lanes)
+    rows, index = _kept(raw, lanes)
     _kinds_by_name(rows, raw.names, lanes)
-    index = np.full(len(raw.lane) + 1, -1, np.int32)
-    index[rows.place] = np.arange(len(rows.place), dtype=np.int32)
-    args = {name: _renumbered(a, index) for name, a in raw.args.items() if not name.startswith("memory_") or name == "memory_details"}
+    args = {name: _renumbered(raw.args.pop(name), index) for name in list(raw.args) if name not in MEMORY_FIELDS}
     tracks = make_tracks(lanes, rows.lane, args)
     link = _links(rows, args, raw, lanes, tracks)
     _flag_rows(rows, args, link, tracks, raw.names)
-    timed = (rows.flags & Flag.UNTIMED) == 0
-    origin = int(rows.start[timed].min()) if timed.any() else 0
-    start = np.where(timed, rows.start - origin, 0)
+    origin = _to_origin(rows)
+    facts = _facts(raw, rows, lanes, paired)
+    steps = _steps(raw.names, rows)
+    closed = paired.closed if index is None else index[paired.closed]
     builder = TraceBuilder(raw.names, tracks.tracks, lanes.categories)
-    raw.lane = raw.name = raw.ts = raw.dur = np.empty(0, np.int64)  # the trace has its own copies
-    builder.slices(
-        Slices(start, rows.dur, rows.name, tracks.track, rows.kind, lanes.category[rows.lane], rows.flags, link)
+    columns = {
+        "start": rows.start,
+        "dur": rows.dur,
+        "name": rows.name,
+        "track": tracks.track,
+        "kind": rows.kind,
+        "category": lanes.category[rows.lane],
+        "flags": rows.flags,
+        "link": link,
+    }
+    del rows, index, link
+    raw.drop_rows()
+    tracks = tracks.without_rows()
+    builder.slices(columns)
+    side = side_tables.SideTables(raw, lanes, tracks, origin)
+    return builder.build(
+        args={name: _sparse(builder, name, args.pop(name)) for name in list(args) if name != "finished"},
+        devices=_devices(document, tracks),
+        steps=Steps(steps.number, steps.start, steps.dur, builder.moved(steps.row)),
+        flows=side.flows(),
+        marks=side.marks(),
+        counters=side.counters(),
+        memory=side.memory(),
+        meta=read_metadata(document.metadata, file_name, lanes.dialect.name),
+        account=account(document, facts),
+        notices=notices(document, facts),
+        origin_ns=origin,
+        open_ranges=tuple(paired.open_names),
+        closed_ranges=builder.moved(closed),
+        cut="truncated_input" in document.log.counts,
     )
-    return _finish(document, file_name, lanes, builder, _Finish(rows, args, tracks, origin, paired, index))
+
+
+def _to_origin(rows: _Rows) -> int:
+    """Make the first timed slice's start the origin of time, in place; return it in ns of the file."""
+    untimed = (rows.flags & Flag.UNTIMED) != 0
+    timed_starts = rows.start[~untimed] if untimed.any() else rows.start
+    origin = int(timed_starts.min()) if len(timed_starts) else 0
+    rows.start -= origin
+    rows.start[untimed] = 0
+    return origin
 
 
 @dataclass
@@ -62,16 +99,6 @@ class _Paired:
     closed: np.ndarray  # rows of ranges that ended
     open_names: list[str]
     unmatched_ends: int
-
-
-@dataclass
-class _Finish:
-    rows: _Rows
-    args: dict[str, Argument]
-    tracks: TrackTable
-    origin: int
-    paired: _Paired
-    index: np.ndarray
 
 
 def _pair(raw: Raw, lanes: LaneTable) -> _Paired:
@@ -102,14 +129,17 @@ def _named(names: np.ndarray, unnamed: int) -> np.ndarray:
     return np.where(names == unnamed, -1, names)
 
 
-def _kept(raw: Raw, lanes: LaneTable) -> _Rows:
-    kept = raw.dur != MISSING
-    place = np.flatnonzero(kept).astype(np.int32)
-    if kept.all():
-        lane, name, start, dur = raw.lane, raw.name, raw.ts, raw.dur
-    else:
-        lane, name, start, dur = raw.lane[place], raw.name[place], raw.ts[place], raw.dur[place]
-    return _Rows(place, lane, name, start, dur, lanes.kind[lane], np.zeros(len(place), np.uint8))
+def _kept(raw: Raw, lanes: LaneTable) -> tuple[_Rows, np.ndarray | None]:
+    """Return the slices, and where the rows of the columns went (None: nowhere, all are slices)."""
+    lane, name, start, dur = raw.lane, raw.name, raw.ts, raw.dur
+    index = None
+    kept = dur != MISSING
+    if not kept.all():
+        place = np.flatnonzero(kept)
+        index = np.full(len(dur), -1, np.int32)
+        index[place] = np.arange(len(place), dtype=np.int32)
+        lane, name, start, dur = lane[place], name[place], start[place], dur[place]
+    return _Rows(lane, name, start, dur, lanes.kind[lane], np.zeros(len(lane), np.uint8)), index
 
 
 def _kinds_by_name(rows: _Rows, names: list[str], lanes: LaneTable) -> None:
@@ -134,42 +164,37 @@ def _matching(pattern: re.Pattern[str], name: np.ndarray, names: list[str], amon
     return hit[name]
 
 
-def _renumbered(
-    argument: Argument, index: np.ndarray
-) -> Argument:
+def _renumbered(argument: Argument, index: np.ndarray | None) -> Argument:
+    """Return an argument by the rows of slices, in their order."""
     rows, values, texts = argument
-    placed = index[rows]
-    kept = placed >= 0
-    return (placed, values, texts) if kept.all() else (placed[kept], values[kept], texts)
+    if index is not None:
+        rows = index[rows]
+        kept = rows >= 0
+        rows, values = rows[kept], values[kept]
+    if len(rows) > 1 and not bool((rows[1:] >= rows[:-1]).all()):
+        order = np.argsort(rows, kind="stable")  # a batch brings the spellings one after the other
+        rows, values = rows[order], values[order]
+    return rows, values, texts
 
 
-def _links(
-    rows: _Rows,
-    args: dict[str, Argument],
-    raw: Raw,
-    lanes: LaneTable,
-    tracks: TrackTable,
-) -> np.ndarray:
-    count = len(rows.kind)
-    links = np.full(count, -1, np.int32)
+def _links(rows: _Rows, args: dict[str, Argument], raw: Raw, lanes: LaneTable, tracks: TrackTable) -> np.ndarray:
+    links = np.full(len(rows.kind), -1, np.int32)
     call_rows = np.flatnonzero((rows.kind == Kind.LAUNCH) | (rows.kind == Kind.RUNTIME))
-    work = np.flatnonzero(np.isin(rows.kind, DEVICE_WORK))
+    work = _work(rows)
     if len(call_rows):
         ends = rows.start[call_rows] + rows.dur[call_rows]
         calls = linking.Calls(call_rows, tracks.track[call_rows], rows.start[call_rows], ends)
         outer = linking.outer_calls(calls)
-        inner = outer != np.arange(len(outer))
-        rows.flags[call_rows[inner]] |= np.uint8(Flag.NESTED_CALL)
+        rows.flags[call_rows[outer != np.arange(len(outer))]] |= np.uint8(Flag.NESTED_CALL)
         if len(work) and "correlation" in args:
-            dense = np.full(count, MISSING)
-            dense[args["correlation"][0]] = args["correlation"][1]
-            work_id, call_id = _scoped(dense, work, call_rows, lanes.scope[rows.lane])
-            has = np.flatnonzero(dense[work] != MISSING)
-            with_id = np.flatnonzero(dense[call_rows] != MISSING)
-            found = linking.link(work_id[has], rows.start[work[has]], call_id[with_id], rows.start[call_rows[with_id]])
+            scope = lanes.scope[rows.lane] if len(lanes.scopes) > 1 else None
+            has, work_id = ids_of(args["correlation"], work)
+            with_id, call_id = ids_of(args["correlation"], call_rows)
+            work_id, call_id = _scoped(scope, (work[has], work_id), (call_rows[with_id], call_id))
+            found = linking.link(work_id, rows.start[work[has]], call_id, rows.start[call_rows[with_id]])
             hit = found >= 0
             links[work[has[hit]]] = call_rows[outer[with_id[found[hit]]]]
-    if len(work) and not (links >= 0).any() and len(raw.flows[0]):
+    if len(work) and len(raw.flows[0]) and not (links[work] >= 0).any():
         links = side_tables.links_by_flow(raw, rows.start, tracks.track, work, lanes).astype(np.int32)
     kernels = np.flatnonzero(rows.kind == Kind.KERNEL)
     launching = links[kernels]
@@ -179,90 +204,71 @@ def _links(
     return links
 
 
-def _scoped(dense: np.ndarray, work: np.ndarray, calls: np.ndarray, scope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ids that are equal only within one scope."""
-    if not scope.any():
-        return dense[work], dense[calls]
-    both = np.concatenate([work, calls])
-    _, id_code = np.unique(dense[both], return_inverse=True)
-    code = id_code * (int(scope.max()) + 1) + scope[both]
-    return code[: len(work)], code[len(work) :]
+def _work(rows: _Rows) -> np.ndarray:
+    return np.flatnonzero(_IS_WORK[rows.kind])
+
+
+def _scoped(
+    scope: np.ndarray | None, work: tuple[np.ndarray, np.ndarray], calls: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return ids that are equal only within one scope, given (rows, ids) of the work and of the calls."""
+    if scope is None:
+        return work[1], calls[1]
+    rows, ids = np.concatenate([work[0], calls[0]]), np.concatenate([work[1], calls[1]])
+    _, id_code = np.unique(ids, return_inverse=True)
+    code = id_code * (int(scope.max()) + 1) + scope[rows]
+    return code[: len(work[0])], code[len(work[0]) :]
 
 
 def _flag_rows(
-    rows: _Rows,
-    args: dict[str, Argument],
-    link: np.ndarray,
-    tracks: TrackTable,
-    names: list[str],
+    rows: _Rows, args: dict[str, Argument], link: np.ndarray, tracks: TrackTable, names: list[str]
 ) -> None:
-    work = np.flatnonzero(np.isin(rows.kind, DEVICE_WORK))
+    work = _work(rows)
     untimed = work[(rows.start[work] == 0) & (rows.dur[work] == 0)]
     rows.flags[untimed] |= np.uint8(Flag.UNTIMED)
     if "finished" in args:
         at, codes, texts = args["finished"]
         if texts and "false" in texts:
             rows.flags[at[codes == texts.index("false")]] |= np.uint8(Flag.UNFINISHED)
-    launches = np.isin(rows.kind, HOST_CALLS)
+    launches = (rows.kind == Kind.LAUNCH) | (rows.kind == Kind.RUNTIME)
     graph_call = launches & _matching(GRAPH_LAUNCH, rows.name, names, launches)
     rows.flags[graph_call] |= np.uint8(Flag.GRAPH)
     linked = work[link[work] >= 0]
     rows.flags[linked[graph_call[link[linked]]]] |= np.uint8(Flag.GRAPH)
     if "graph_node" in args:
-        nodes = args["graph_node"]
-        inside = nodes[0][nodes[1] != 0]
-        rows.flags[inside[np.isin(rows.kind[inside], DEVICE_WORK)]] |= np.uint8(Flag.GRAPH)
+        at, nodes, _ = args["graph_node"]
+        inside = at[nodes != 0]
+        rows.flags[inside[_IS_WORK[rows.kind[inside]]]] |= np.uint8(Flag.GRAPH)
     if "correlation" in args:
         _flag_duplicates(rows, args["correlation"], work, tracks)
 
 
-def _flag_duplicates(
-    rows: _Rows, correlation: Argument, work: np.ndarray, tracks: TrackTable
-) -> None:
-    ids = np.full(len(rows.kind), MISSING)
-    ids[correlation[0]] = correlation[1]
-    candidates = work[((rows.flags[work] & (Flag.GRAPH | Flag.UNTIMED)) == 0) & (ids[work] != MISSING)]
-    candidates = candidates[np.argsort(rows.start[candidates], kind="stable")]
+def _flag_duplicates(rows: _Rows, correlation: Argument, work: np.ndarray, tracks: TrackTable) -> None:
+    candidates = work[(rows.flags[work] & (Flag.GRAPH | Flag.UNTIMED)) == 0]
+    has, ids = ids_of(correlation, candidates)
+    candidates = candidates[has]
+    order = np.argsort(rows.start[candidates], kind="stable")
+    candidates, ids = candidates[order], ids[order]
     if len(candidates) > 1:
-        keys = (ids[candidates], tracks.track[candidates], rows.name[candidates])
+        keys = (ids, tracks.track[candidates], rows.name[candidates])
         repeated = linking.duplicates(rows.start[candidates], rows.dur[candidates], keys)
         rows.flags[candidates[repeated]] |= np.uint8(Flag.DUPLICATE)
 
 
-def _finish(document: Document, file_name: str, lanes: LaneTable, builder: TraceBuilder, parts: _Finish) -> Trace:
-    raw = document.raw
-    rows, args = parts.rows, parts.args
-    sparse = {
-        name: builder.sparse(*args[name][:2], None if is_id(name) else args[name][2])
-        for name in list(args)
-        if name != "finished"
-    }
-    devices = _devices(document, parts.tracks)
-    facts = Facts(
+def _facts(raw: Raw, rows: _Rows, lanes: LaneTable, paired: _Paired) -> Facts:
+    return Facts(
         untimed_kernels=int(((rows.flags & Flag.UNTIMED) != 0).sum()),
         duplicates=int(((rows.flags & Flag.DUPLICATE) != 0).sum()),
         negative=int(sum(raw.negative_by_lane.values())),
         dropped_device=_dropped_device(raw, lanes),
-        open_ranges=len(parts.paired.open_names),
-        unmatched_ends=parts.paired.unmatched_ends,
+        open_ranges=len(paired.open_names),
+        unmatched_ends=paired.unmatched_ends,
     )
-    side = side_tables.SideTables(raw, lanes, parts.tracks, parts.origin)
-    return builder.build(
-        args=sparse,
-        devices=devices,
-        steps=_steps(raw.names, rows, builder, parts.origin),
-        flows=side.flows(),
-        marks=side.marks(),
-        counters=side.counters(),
-        memory=side.memory(),
-        meta=read_metadata(document.metadata, file_name, lanes.dialect.name),
-        account=account(document, facts),
-        notices=notices(document, facts),
-        origin_ns=parts.origin,
-        open_ranges=tuple(parts.paired.open_names),
-        closed_ranges=builder.moved(parts.index[parts.paired.closed]),
-        cut="truncated_input" in document.log.counts,
-    )
+
+
+def _sparse(builder: TraceBuilder, name: str, argument: Argument) -> Sparse:
+    rows, values, texts = argument
+    return builder.sparse(rows, values, None if is_id(name) else texts)
 
 
 def _dropped_device(raw: Raw, lanes: LaneTable) -> int:
@@ -277,12 +283,11 @@ def _devices(document: Document, tracks: TrackTable) -> tuple[Device, ...]:
     return tuple(Device(key, d.name, d.properties) for key, d in listed.items()) or tuple(known.values())
 
 
-def _steps(names: list[str], rows: _Rows, builder: TraceBuilder, origin: int) -> Steps:
+def _steps(names: list[str], rows: _Rows) -> Steps:
+    """Return the annotated steps, their rows in file order."""
     numbers = {code: int(m[1]) for code, name in enumerate(names) if (m := STEP.match(name))}
     found = np.flatnonzero((rows.kind == Kind.ANNOTATION) | (rows.kind == Kind.OP)) if numbers else np.empty(0, np.int64)
     found = found[np.isin(rows.name[found], list(numbers))] if len(found) else found
-    order = np.argsort(rows.start[found], kind="stable")
-    found = found[order]
+    found = found[np.argsort(rows.start[found], kind="stable")]
     number = np.array([numbers[c] for c in rows.name[found].tolist()], np.int64)
-    return Steps(number, rows.start[found] - origin, rows.dur[found], builder.moved(found))
-
+    return Steps(number, rows.start[found], rows.dur[found], found)

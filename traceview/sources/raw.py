@@ -96,6 +96,10 @@ class Raw:
     untimed_by_lane: Counter[int]
     negative_by_lane: Counter[int]
 
+    def drop_rows(self) -> None:
+        """Give the columns of the slices back to memory: a trace has its own copies."""
+        self.lane = self.name = self.ts = self.dur = np.empty(0, np.int64)
+
 
 def is_id(name: str) -> bool:
     """Return whether an argument holds opaque ids, so that its texts are odd ids."""

@@ -22,6 +22,10 @@ class TrackTable:
     track: np.ndarray
     of_lane: np.ndarray
 
+    def without_rows(self) -> TrackTable:
+        """Return the table without its column of rows, which can be long."""
+        return TrackTable(self.tracks, self.track[:0].copy(), self.of_lane)
+
 
 def make_tracks(lanes: LaneTable, lane: np.ndarray, args: dict[str, Argument]) -> TrackTable:
     """Return the tracks, devices first; a device record's arguments outweigh its pid and tid."""
@@ -53,8 +57,8 @@ def _device_keys(
     """Return the distinct (scope, device, stream) and the index of each row's."""
     if not len(rows):
         return [], np.empty(0, np.int64)
-    device, device_odd = _dense(args.get("device"), len(lane), rows)
-    stream, stream_odd = _dense(args.get("stream"), len(lane), rows)
+    device, device_odd = _values(args.get("device"), rows)
+    stream, stream_odd = _values(args.get("stream"), rows)
     devices, device_code = np.unique(device, return_inverse=True)
     streams, stream_code = np.unique(stream, return_inverse=True)
     combined = (lane[rows].astype(np.int64) * len(devices) + device_code) * len(streams) + stream_code
@@ -72,12 +76,23 @@ def _device_keys(
     return list(index), codes[inverse]
 
 
-def _dense(argument: Argument | None, count: int, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
+def ids_of(argument: Argument, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which of the rows (as positions) carry an id argument, and their ids."""
+    at, values, _ = argument
+    if not len(at):
+        return np.empty(0, np.int64), values
+    place = np.minimum(np.searchsorted(at, rows), len(at) - 1)
+    has = np.flatnonzero(at[place] == rows)
+    return has, values[place[has]]
+
+
+def _values(argument: Argument | None, rows: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    found = np.full(len(rows), MISSING)
     if argument is None:
-        return np.full(len(rows), MISSING), []
-    dense = np.full(count, MISSING)
-    dense[argument[0]] = argument[1]
-    return dense[rows], argument[2] or []
+        return found, []
+    has, ids = ids_of(argument, rows)
+    found[has] = ids
+    return found, argument[2] or []
 
 
 def _natural(key: tuple[int, str, str]) -> tuple[object, ...]:
