@@ -55,3 +55,9 @@ def test_what_lies_too_deep_is_marked() -> None:
     many = DEEPEST + 5
     start, dur = lane([(i, 2 * many - 2 * i) for i in range(many)])
     assert int(assign(start, dur).max()) == DEEPEST
+
+
+def test_only_so_many_rows_are_filled_where_slices_overlap_partly() -> None:
+    start, dur = lane([(10 * i, 25) for i in range(20)])
+    assert set(assign(start, dur).tolist()) == {0, 1, 2}
+    assert set(assign(start, dur, levels=2).tolist()) == {0, 1, DEEPEST}

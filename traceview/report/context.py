@@ -35,4 +35,7 @@ NO_GPU = (
     "This trace holds no GPU work. Record with ProfilerActivity.CUDA (also on AMD; XPU has its own) and let the "
     "profiled region end after torch.cuda.synchronize(), so that device records arrive in time."
 )
-"""Why a section about the device is empty, and how to record what it needs."""
+"""Why the page has no GPU time, and how to record it."""
+
+NO_KERNELS = "This trace holds no GPU work; “GPU time” above says how to record it."
+"""The same for the sections that follow."""

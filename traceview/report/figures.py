@@ -20,11 +20,12 @@ from traceview.assets import asset
 from traceview.events import Kind, Trace
 from traceview.report import palette
 from traceview.report.view import ChartView
-from traceview.units import LABEL_LIMIT, count, duration, middle, safe, share, short_unique
+from traceview.units import count, duration, middle, safe, share, short_unique
 
 LIBRARY = "templates/vendor/plotly-basic.min.js"
 _BARS = 12
 _BAR_HEIGHT = 34
+_LABEL = 36
 _SHORTEST_NS = 100  # shorter kernels count into the first bin
 
 
@@ -65,7 +66,7 @@ def _bar_axis(labels: list[str]) -> dict[str, Any]:
     """Return a category axis with numeric places, so that equal labels stay apart."""
     return {
         "tickvals": list(range(len(labels))),
-        "ticktext": [_label(middle(t, 44)) for t in labels],
+        "ticktext": [_label(middle(t, 2 * _LABEL)) for t in labels],
         "autorange": "reversed",
         "fixedrange": True,
         "ticklabelstandoff": 6,
@@ -91,7 +92,7 @@ def launch_and_kernel_time(analysis: Analysis, cost: dict[str, float]) -> ChartV
     if not cost or not len(kernels):
         return None
     top = [str(n) for n in kernels.name[:_BARS]]
-    short = short_unique(top, LABEL_LIMIT)
+    short = short_unique(top, _LABEL)
     gpu = [int(v) / 1e6 for v in kernels.sum[:_BARS]]
     cpu = [cost.get(n, 0.0) / 1e6 for n in top]
     labels = [short[n] for n in top]

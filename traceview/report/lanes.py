@@ -20,7 +20,13 @@ from traceview.units import count, hide_home, middle, plural, safe
 
 WORK, NOTES, HOST, PYTHON, NOT_DRAWN = range(5)
 _LANES = {WORK: 32, NOTES: 8, HOST: 20, PYTHON: 8}
-_ROWS = {WORK: 6, NOTES: 3, HOST: 12, PYTHON: 8}
+_ROWS = {WORK: 6, NOTES: 3, HOST: 12, PYTHON: 12}
+_LEVELS = {
+    WORK: 6,
+    NOTES: 3,
+    HOST: DEEPEST,
+    PYTHON: DEEPEST,
+}  # rows worth assigning: outer ones may be hidden
 CLASSES = 32  # an entry is name code * CLASSES + colour class
 _GROUP_OF_KIND = {
     **dict.fromkeys((Kind.KERNEL, Kind.COPY, Kind.FILL), WORK),
@@ -125,16 +131,16 @@ def _numeric(text: str | None) -> tuple[int, int, str]:
     return (0, int(text), "") if text.isdecimal() and len(text) < 19 else (1, 0, text)
 
 
-def _bars(trace: Trace, classes: npt.NDArray[np.uint8], lane: _Lane, first: int) -> tuple[Bars, int]:
-    """Return a lane's slices sorted by (row, start), and how many rows are hidden."""
+def _bars(trace: Trace, classes: npt.NDArray[np.uint8], lane: _Lane, first: int) -> tuple[Bars, str]:
+    """Return a lane's slices sorted by (row, start), and say how many rows are hidden."""
     s = trace.slices
     start, dur = s.start[lane.rows], s.dur[lane.rows]
-    row = assign(start, dur)
+    row = assign(start, dur, _LEVELS[lane.group])
     full = np.bincount(row, minlength=DEEPEST + 1)
-    rows = int(row.max()) + 1
-    top = _outer_rows(full, min(rows, DEEPEST)) if lane.group in (HOST, PYTHON) else 0
-    bottom = min(top + _ROWS[lane.group], DEEPEST)
-    if top or rows > bottom:
+    rows = int(np.count_nonzero(full[:DEEPEST]))  # they are filled from the first on
+    top = _outer_rows(full, rows) if lane.group in (HOST, PYTHON) else 0
+    bottom = min(top + _ROWS[lane.group], rows)
+    if top or int(full[bottom:].sum()):
         seen = (row >= top) & (row < bottom)
         row, start, dur = row[seen], start[seen], dur[seen]
         chosen = lane.rows[seen]
@@ -144,7 +150,13 @@ def _bars(trace: Trace, classes: npt.NDArray[np.uint8], lane: _Lane, first: int)
     chosen, start = chosen[order], start[order]
     entry = s.name[chosen].astype(np.int64) * CLASSES + classes[chosen]
     bars = Bars(row[order].astype(np.int32) - top + first, start, start + dur[order], entry)
-    return bars, rows - (min(rows, bottom) - top)
+    return bars, _hidden(rows - (bottom - top), bool(full[DEEPEST]))
+
+
+def _hidden(rows: int, deeper: bool) -> str:
+    if deeper:
+        return f"{rows} or more rows hidden" if rows else "deeper rows hidden"
+    return f"{plural(rows, 'row')} hidden" if rows else ""
 
 
 def _outer_rows(full: npt.NDArray[Any], rows: int) -> int:
@@ -155,11 +167,9 @@ def _outer_rows(full: npt.NDArray[Any], rows: int) -> int:
     return top
 
 
-def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: int) -> Lane:
-    notes = [plural(len(lane.rows), "slice")]
-    if hidden:
-        notes.append(f"{plural(hidden, 'row')} hidden")
-    return Lane(_label(track, lane.group), " · ".join(notes), *place, device=lane.group == WORK)
+def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: str) -> Lane:
+    note = " · ".join(filter(None, (plural(len(lane.rows), "slice"), hidden)))
+    return Lane(_label(track, lane.group), note, *place, device=lane.group == WORK)
 
 
 def _label(track: Track, group: int) -> str:

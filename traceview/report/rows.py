@@ -11,16 +11,17 @@ Ints = npt.NDArray[np.int64]
 DEEPEST = 96  # rows are assigned so deep; what lies deeper is not drawn
 
 
-def assign(start: Ints, dur: Ints) -> npt.NDArray[np.int16]:
+def assign(start: Ints, dur: Ints, levels: int = DEEPEST) -> npt.NDArray[np.int16]:
     """Return the row of each slice of one lane, sorted by (start, longer first); DEEPEST = too deep.
 
-    For slices that nest this is their depth. A slice without length counts as 1 ns long.
+    For slices that nest this is their depth. A slice without length counts as 1 ns long. Where
+    slices overlap partly, no more than `levels` rows are filled.
     """
     end = start + np.maximum(dur, 1)
     if not len(start) or (start[1:] >= end[:-1]).all():
         return np.zeros(len(start), np.int16)
     depth = _depth(start, end)
-    return depth if _free_of_overlap(depth, start, end) else _first_fit(start, end)
+    return depth if _free_of_overlap(depth, start, end) else _first_fit(start, end, levels)
 
 
 def _depth(start: Ints, end: Ints) -> npt.NDArray[np.int16]:
@@ -38,7 +39,7 @@ def _free_of_overlap(row: npt.NDArray[np.int16], start: Ints, end: Ints) -> bool
     return not clash.any()
 
 
-def _first_fit(start: Ints, end: Ints) -> npt.NDArray[np.int16]:
+def _first_fit(start: Ints, end: Ints, levels: int) -> npt.NDArray[np.int16]:
     """Fill row after row from left to right, for lanes whose slices overlap partly.
 
     Per row one search gives every slice its next neighbour; a walk along them touches each slice
@@ -46,7 +47,7 @@ def _first_fit(start: Ints, end: Ints) -> npt.NDArray[np.int16]:
     """
     row = np.full(len(start), DEEPEST, np.int16)
     left = np.arange(len(start))
-    for level in range(DEEPEST):
+    for level in range(levels):
         follower = np.searchsorted(start, end, side="left").tolist()
         chosen, at, stop = [], 0, len(start)
         while at < stop:

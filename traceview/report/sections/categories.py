@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traceview.report.context import NO_GPU, Context
+from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.units import safe
 
@@ -18,7 +18,7 @@ def build(context: Context) -> SectionView:
     """Show every category with its share of summed device work."""
     table = context.analysis.categories
     if not len(table):
-        return SectionView("categories", "Categories", empty=NO_GPU)
+        return SectionView("categories", "Categories", empty=NO_KERNELS)
     rows: list[tuple[Cell, ...]] = [
         (safe(str(table.category[i])), *(getattr(table, c.key)[i].item() for c in COLUMNS[1:]))
         for i in range(len(table))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traceview.report import figures
-from traceview.report.context import NO_GPU, Context
+from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import ChartsView, SectionView
 
 
@@ -11,7 +11,7 @@ def build(context: Context) -> SectionView:
     """Show launch time against kernel time, time by category, and the lengths of kernels."""
     analysis = context.analysis
     if not len(analysis.categories):
-        return SectionView("charts", "Charts", empty=NO_GPU)
+        return SectionView("charts", "Charts", empty=NO_KERNELS)
     made = (
         figures.launch_and_kernel_time(analysis, context.cost),
         figures.time_by_category(analysis),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traceview.report.context import NO_GPU, Context
+from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.units import duration, plural, safe
 
@@ -26,7 +26,7 @@ def build(context: Context) -> SectionView:
     """Show the top kernels by total time; the rest as one line."""
     table = context.analysis.kernels
     if not len(table):
-        return SectionView("kernels", "Kernels", empty=NO_GPU)
+        return SectionView("kernels", "Kernels", empty=NO_KERNELS)
     top = min(len(table), context.options.top)
     rows: list[tuple[Cell, ...]] = []
     for i in range(top):
