@@ -16,7 +16,9 @@ slices = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 24), st.integers(0
 
 
 def ordered(drawn: list[Slice]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    track, start, dur = (np.array(c, np.int64) for c in zip(*drawn, strict=True)) if drawn else (np.empty(0, np.int64),) * 3
+    track, start, dur = (
+        (np.array(c, np.int64) for c in zip(*drawn, strict=True)) if drawn else (np.empty(0, np.int64),) * 3
+    )
     rows = sorted_order(start, dur)
     rows = rows[np.argsort(track[rows], kind="stable")]
     return track[rows], start[rows], start[rows] + dur[rows]

@@ -214,7 +214,7 @@ def _steps(workspace: Workspace, results: Results) -> Facts:
     return {
         "step_count": len(table),
         "step_us": [us(ns) for ns in table.wall.tolist()],
-        "complete_step_count": int(table.complete.sum()),
+        "complete_step_count": int(table.complete.sum()) if results.launches.calls else None,
         "step_kernel_us": [us(ns) for ns in table.kernels.tolist()] if known else None,
         "kernel_us_per_step": None
         if median is None

@@ -191,9 +191,10 @@ def _launches(analysis: Analysis) -> list[str]:
     launches = analysis.launches
     if not launches.calls:
         return []
-    kernels = duration(int(analysis.kernels.sum.sum()))
+    kernels = int(analysis.kernels.sum.sum())
+    gpu = f"the GPU's kernels sum to {duration(kernels)}" if kernels else "no kernel has a time"
     head = f"Launches ({plural(launches.calls, 'call')}, {duration(launches.cpu_ns)} on the CPU; "
-    lines = [f"{head}the GPU's kernels sum to {kernels})"]
+    lines = [f"{head}{gpu})"]
     found = (
         ("launch latency", launches.latency),
         ("queue delay", launches.queue_delay),
