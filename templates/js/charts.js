@@ -1,18 +1,21 @@
 /* traceview charts: plotly figures made in Python, drawn when they come near the screen, coloured by token.
-   Exposes TV.charts(list), TV.redraw(). Labels are escaped in Python (report/figures.py). */
+   Exposes TV.charts(list), TV.redraw(paper). Labels are escaped in Python (report/figures.py). */
 (function () {
   "use strict";
   const CONFIG = { responsive: true, displaylogo: false, displayModeBar: false, showSendToCloud: false, plotlyServerURL: "", doubleClick: "reset" };
+  const NARROW = 520, PAPER = 640; // CSS pixels: below, short labels; the width of a chart on paper
   const drawn = new Map();
   const colour = (token) => getComputedStyle(document.documentElement).getPropertyValue("--" + token).trim();
 
-  function skinned(figure) {
+  function skinned(figure, wide) {
     const axis = { gridcolor: colour("hair"), linecolor: colour("line"), zerolinecolor: colour("line"), automargin: true };
     const layout = Object.assign({ paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", margin: { l: 8, r: 18, t: 8, b: 40 } }, figure.layout);
     layout.font = { color: colour("fg"), size: 12, family: "system-ui, sans-serif" };
     layout.hoverlabel = { bgcolor: colour("card"), bordercolor: colour("line"), font: { color: colour("fg") } };
+    if (wide === PAPER) layout.width = PAPER;
     layout.xaxis = Object.assign({}, axis, figure.layout.xaxis);
     layout.yaxis = Object.assign({}, axis, figure.layout.yaxis);
+    if (wide < NARROW && layout.meta && layout.meta.narrow) layout.yaxis.ticktext = layout.meta.narrow;
     const data = figure.data.map((trace) => {
       const tokens = trace.meta && trace.meta.tokens;
       if (!tokens) return trace;
@@ -21,10 +24,10 @@
     });
     return [data, layout];
   }
-  function draw(id, figure) {
-    const [data, layout] = skinned(figure);
+  function draw(id, figure, paper) {
+    const place = document.getElementById(id), [data, layout] = skinned(figure, paper ? PAPER : place.clientWidth);
     drawn.set(id, figure);
-    return window.Plotly.react(document.getElementById(id), data, layout, CONFIG);
+    return window.Plotly.react(place, data, layout, CONFIG);
   }
   function charts(list) {
     if (!window.Plotly) return;
@@ -36,9 +39,10 @@
       }
     }, { rootMargin: "300px" });
     list.forEach((c) => watch.observe(document.getElementById(c.id)));
-    TV.redraw = (all) => {
-      if (all) { waiting.forEach((figure, id) => draw(id, figure)); waiting.clear(); }
-      drawn.forEach((figure, id) => draw(id, figure));
+    /* Draw again in the present colours; for paper draw all of them, in its width. */
+    TV.redraw = (paper) => {
+      if (paper) { waiting.forEach((figure, id) => drawn.set(id, figure)); waiting.clear(); }
+      drawn.forEach((figure, id) => draw(id, figure, paper));
     };
   }
   TV.charts = charts;

@@ -27,7 +27,7 @@
     const grid = element("table", {}, element("caption", { className: "hidden", textContent: spec.noun }), element("thead", {}, head), body);
     const note = spec.others ? [element("p", { className: "note", textContent: spec.others })] : [];
     const tools = element("div", { className: "tools" }, search, count, element("span", { className: "space" }), size, csv);
-    root.replaceChildren(tools, element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": spec.noun }, grid), pages, ...note);
+    root.replaceChildren(tools, element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Table of " + spec.noun }, grid), pages, ...note);
     if (rows.length <= 10) { search.hidden = size.hidden = count.hidden = true; }
 
     function matcher() {

@@ -11,7 +11,7 @@
     const tip = element("div", { className: "tl-tip", hidden: true }), frame = element("div", { className: "tl-frame" }, canvas, tip);
     const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" });
     const found = element("span", { "aria-live": "polite" }), selected = element("div", { className: "tl-selected", role: "status", "aria-live": "polite" });
-    const button = (text, key, title) => { const b = element("button", { type: "button", textContent: text, title, "aria-label": title }); b.onclick = () => press(key); return b; };
+    const button = (text, key, title) => { const b = element("button", { type: "button", textContent: text, title, "aria-label": text.length > 1 ? text : title }); b.onclick = () => press(key); return b; };
     const tools = element("div", { className: "tools" }, find, found, element("span", { className: "space" }), button("+", "w", "Zoom in"), button("−", "s", "Zoom out"), button("Whole trace", "0", "Show the whole trace"));
     if (view.focus) tools.append(button(view.steps.length ? "One step" : "Middle", "f", "Show the window in which every slice is exact"));
     const help = element("p", { className: "tl-help", id: "tl-help" });

@@ -26,6 +26,7 @@ LIBRARY = "templates/vendor/plotly-basic.min.js"
 _BARS = 12
 _BAR_HEIGHT = 34
 _LABEL = 36
+_NARROW = 18  # on a phone
 _SHORTEST_NS = 100  # shorter kernels count into the first bin
 
 
@@ -110,6 +111,7 @@ def launch_and_kernel_time(analysis: Analysis, cost: dict[str, float]) -> ChartV
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
             "xaxis": {"title": {"text": "ms"}, "rangemode": "tozero", "fixedrange": True},
             "yaxis": _bar_axis(labels),
+            "meta": {"narrow": [_label(middle(t, _NARROW)) for t in labels]},
         },
     }
     return ChartView(

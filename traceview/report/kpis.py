@@ -7,7 +7,7 @@ import numpy as np
 from traceview.analyses import Analysis
 from traceview.events import Kind
 from traceview.report.view import BannerLine, Kpi, Tone
-from traceview.units import count, duration, duration_parts, plural, safe, share, short_name
+from traceview.units import count, duration, duration_parts, hide_home, plural, safe, share, short_name
 
 GOOD, POOR = 0.85, 0.6  # shares of the span in which the GPU is busy
 SHORT_NS = 5_000  # a launch costs about as much
@@ -43,7 +43,9 @@ def verdict(analysis: Analysis) -> str:
 
 def banner(analysis: Analysis) -> tuple[BannerLine, ...]:
     """Return the warnings that limit what the page can claim; notes of level info stay in Method."""
-    return tuple(BannerLine(n.code, safe(n.message)) for n in analysis.warnings if n.level == "warning")
+    return tuple(
+        BannerLine(n.code, hide_home(safe(n.message))) for n in analysis.warnings if n.level == "warning"
+    )
 
 
 def kpis(analysis: Analysis) -> tuple[Kpi, ...]:

@@ -19,6 +19,12 @@ COLUMNS = (
     Column("max", "Max µs", "us"),
     Column("launch", "CPU launch ms", "ms", "host time of the calls that launched these kernels"),
 )
+BY_STREAM = (
+    Column("name", "Kernel on a stream", "name"),
+    Column("device", "Device", "text"),
+    Column("stream", "Stream", "text"),
+    *COLUMNS[2:10],
+)
 _FIGURES = ("calls", "sum", "share", "mean", "median", "p95", "min", "max")
 
 
@@ -40,9 +46,25 @@ def build(context: Context) -> SectionView:
         rest = duration(int(table.sum[top:].sum()))
         calls = plural(int(table.calls[top:].sum()), "call")
         others = f"Others ({len(table) - top:,} names): {rest} in {calls}."
-    view = TableView("kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others)
+    views = [TableView("kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others)]
+    if len(set(context.analysis.kernels_by_stream.stream.tolist())) > 1:
+        views.append(_by_stream(context))
     note = "Grouped by full name, from the single durations. Copies and fills are a table of their own."
     untimed = int(table.untimed.sum())
     if untimed:
         note += f" {plural(untimed, 'kernel record')} without a time are counted as calls only."
-    return SectionView("kernels", "Kernels", note, (view,))
+    return SectionView("kernels", "Kernels", note, tuple(views))
+
+
+def _by_stream(context: Context) -> TableView:
+    table = context.analysis.kernels_by_stream
+    rows: list[tuple[Cell, ...]] = [
+        (
+            context.names.add(str(table.name[i]), True),
+            safe(str(table.device[i])),
+            safe(str(table.stream[i])),
+            *(getattr(table, key)[i].item() for key in _FIGURES),
+        )
+        for i in range(min(len(table), context.options.top))
+    ]
+    return TableView("kernels-by-stream", "kernels by stream", BY_STREAM, tuple(rows), sort=4, page=10)

@@ -15,7 +15,7 @@ from traceview.report.view import (
     SectionView,
     TableView,
 )
-from traceview.units import count, safe
+from traceview.units import count, hide_home, safe
 
 DEFINITIONS = (
     ("busy", "union of the intervals of kernels, copies and fills of a device, over all its streams"),
@@ -60,7 +60,9 @@ def build(context: Context) -> SectionView:
         blocks.append(_counted("mended", "kinds of repair", account.mended))
     notices = context.analysis.warnings
     if notices:
-        rows: list[tuple[Cell, ...]] = [(n.code, n.level, n.count, safe(n.message)) for n in notices]
+        rows: list[tuple[Cell, ...]] = [
+            (n.code, n.level, n.count, hide_home(safe(n.message))) for n in notices
+        ]
         blocks.append(TableView("notices", "notices", _NOTICES, tuple(rows), sort=1, page=10))
     blocks.append(DefinitionsView("Words", DEFINITIONS))
     blocks.append(DefinitionsView("Trace", _provenance(context)))
