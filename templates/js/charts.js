@@ -1,5 +1,5 @@
 /* traceview charts: plotly figures made in Python, drawn when they come near the screen, coloured by token.
-   Exposes TV.charts(list), TV.redraw(paper). Labels are escaped in Python (report/figures.py). */
+   Exposes TV.charts(list), TV.redraw(paper), TV.drawAll(paper). Labels are escaped in Python (report/figures.py). */
 (function () {
   "use strict";
   const CONFIG = { responsive: true, displaylogo: false, displayModeBar: false, showSendToCloud: false, plotlyServerURL: "", doubleClick: "reset" };
@@ -39,12 +39,10 @@
       }
     }, { rootMargin: "300px" });
     list.forEach((c) => watch.observe(document.getElementById(c.id)));
-    /* Draw again in the present colours; for paper draw all of them, in its width. */
-    TV.redraw = (paper) => {
-      if (paper) { waiting.forEach((figure, id) => drawn.set(id, figure)); waiting.clear(); }
-      drawn.forEach((figure, id) => draw(id, figure, paper));
-    };
+    /* Draw again in the present colours, for paper in its width; drawAll draws those not yet seen as well. */
+    TV.redraw = (paper) => drawn.forEach((figure, id) => draw(id, figure, paper));
+    TV.drawAll = (paper) => { waiting.forEach((figure, id) => drawn.set(id, figure)); waiting.clear(); TV.redraw(paper); };
   }
   TV.charts = charts;
-  TV.redraw = () => {};
+  TV.redraw = TV.drawAll = () => {};
 })();

@@ -16,7 +16,7 @@
     try { localStorage.setItem("traceview-theme", next); } catch (e) { /* private mode: not kept */ }
   };
   let before = "light";
-  addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; if (TV.line) { TV.line.theme(); TV.line.flush(); } TV.redraw(true); });
+  addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; if (TV.line) { TV.line.theme(); TV.line.flush(); } TV.drawAll(true); });
   addEventListener("afterprint", () => theme(before));
 
   if (!("DecompressionStream" in window)) {

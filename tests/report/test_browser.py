@@ -44,7 +44,7 @@ def first_rows(seen: Visit, table: str) -> list[str]:
 def test_a_page_opens_without_complaint_or_request(visit: Visitor, sample: str) -> None:
     seen = visit(sample)
     assert seen.js("TV.line.model.items") > 0
-    seen.js("TV.redraw(true)")
+    seen.js("TV.drawAll()")
 
 
 def test_every_item_is_decoded_as_it_was_encoded(visit: Visitor) -> None:
@@ -218,7 +218,7 @@ def test_a_copied_table_cannot_run_as_a_formula(visit: Visitor) -> None:
 def test_hostile_names_do_nothing(visit: Visitor, tmp_path: Path) -> None:
     path = evil_trace(tmp_path / "evil.json")
     seen = visit(html=render_html(build_report(analyze(read_trace(path)))))
-    seen.js("TV.redraw(true)")
+    seen.js("TV.drawAll()")
     for name in EVIL:
         seen.js(f"TV.line.find({json.dumps(name)})")
     show_all(seen)
@@ -257,7 +257,7 @@ def test_a_dark_page_prints_light_and_turns_dark_again(visit: Visitor) -> None:
 @pytest.mark.parametrize("wide", [390, 768, 1600])
 def test_no_width_needs_sideways_scrolling(visit: Visitor, wide: int) -> None:
     seen = visit(viewport={"width": wide, "height": 800})
-    seen.js("TV.redraw(true)")
+    seen.js("TV.drawAll()")
     assert seen.js("document.documentElement.scrollWidth") <= wide
 
 
