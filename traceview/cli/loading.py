@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -12,6 +11,7 @@ import click
 
 from traceview.analyses import Analysis, analyze, load_rules
 from traceview.sources import read_trace
+from traceview.sources.choose import choose_trace
 from traceview.units import count, safe
 
 _PATIENCE = 1.0  # seconds before progress is shown
@@ -20,10 +20,6 @@ _PAUSE = 0.2  # seconds between two lines of it
 
 def choose(trace: str | None, quiet: bool) -> str:
     """Return the file to read: a folder's newest capture, or what was named; say which where it was chosen."""
-    if trace is not None and not Path(trace).is_dir():
-        return trace
-    from traceview.sources.choose import choose_trace
-
     path, explanation = choose_trace(trace)
     if explanation and not quiet:
         click.echo(f"traceview: {safe(explanation)}", err=True)

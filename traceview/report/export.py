@@ -216,7 +216,7 @@ def _launches(analysis: Analysis) -> list[str]:
 
 def _operators(analysis: Analysis, top: int) -> list[str]:
     table = analysis.operators
-    if not len(table):
+    if not any(table.kind):  # at most the device work without an operator
         return []
     keys = ["device_self", "device_total", "cpu_self", "cpu_total"]
     if not int(table.device_self.sum()):
