@@ -1,7 +1,8 @@
 """Charts as plotly figures: the only door to plotly.
 
-Figures are plain dictionaries that plotly's own schema accepts (a test builds go.Figure from each);
-`plotly.io` writes them. Colours are tokens in `meta`, which the page turns into its theme's colours.
+Figures are plain dictionaries in plotly's schema, which a test holds against go.Figure: building the
+objects at run time would cost more than all the rest of the page. Without a template, colours are
+tokens in `meta`, which the page turns into its theme's colours.
 plotly reads labels as HTML: every text from a trace goes through `_label`.
 """
 
@@ -48,14 +49,6 @@ def check_library(path: Path | None = None) -> None:
             f"makes figures for {expected}",
             stacklevel=2,
         )
-
-
-def figure_json(figure: dict[str, Any]) -> str:
-    """Return a figure as JSON text, written by plotly."""
-    import plotly.io
-
-    text: str = plotly.io.to_json(figure, validate=False)
-    return text
 
 
 def _label(text: str) -> str:

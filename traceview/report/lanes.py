@@ -60,12 +60,13 @@ def draw(trace: Trace, classes: npt.NDArray[np.uint8]) -> Drawn:
     tiers: dict[int, list[Bars]] = {0: [], 1: [], 2: []}
     views: list[Lane] = []
     first = 0
+    scoped = len({t.scope for t in trace.tracks if t.is_device}) > 1  # several ranks in one file
     for lane in kept:
         bars, hidden_rows = _bars(trace, classes, lane, first)
         if not len(bars):
             continue
         rows = int(bars.row.max()) - first + 1
-        views.append(_view(trace.tracks[lane.track], lane, (first, rows), hidden_rows))
+        views.append(_view(trace.tracks[lane.track], lane, (first, rows), hidden_rows, scoped))
         tiers[max(lane.group - 1, 0)].append(bars)
         first += rows
     drawn = sum(len(b) for part in tiers.values() for b in part)
@@ -167,19 +168,21 @@ def _outer_rows(full: npt.NDArray[Any], rows: int) -> int:
     return top
 
 
-def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: str) -> Lane:
+def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: str, scoped: bool) -> Lane:
     note = " · ".join(filter(None, (plural(len(lane.rows), "slice"), hidden)))
-    return Lane(_label(track, lane.group), note, *place, device=lane.group == WORK)
+    return Lane(_label(track, lane.group, scoped), note, *place, device=lane.group == WORK)
 
 
-def _label(track: Track, group: int) -> str:
+def _label(track: Track, group: int, scoped: bool) -> str:
     if group in (WORK, NOTES):
-        device = f"GPU {track.device}" if track.device is not None else hide_home(track.process)
+        scope = f"{track.scope}/" if scoped else ""
+        device = f"GPU {scope}{track.device}" if track.device is not None else hide_home(track.process)
         stream = f"stream {track.stream}" if track.stream is not None else hide_home(track.thread)
         text = f"{device} · {stream}" + (" · marks" if group == NOTES else "")
     else:
         thread = f"thread {track.thread}" if track.thread.isdecimal() else hide_home(track.thread)
-        text = f"CPU · {thread}" + (" · Python" if group == PYTHON else "")
+        scope = f"{track.scope} · " if scoped else ""
+        text = f"CPU {scope or '· '}{thread}" + (" · Python" if group == PYTHON else "")
     return middle(safe(text), 40)
 
 

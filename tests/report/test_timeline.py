@@ -1,0 +1,155 @@
+"""The timeline: lanes in their order, the GPU first in the budget, encoded slices that can be decoded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.report.conftest import GPU_SAMPLE, HOSTILE, report_of
+from tests.report.test_codec import unpack
+from traceview.analyses import analyze
+from traceview.events import DEVICE_WORK, Flag, Trace
+from traceview.report import ReportOptions, build_report
+from traceview.report.lod import Items
+from traceview.report.names import NameBook
+from traceview.report.timeline import ENTRIES, OTHER_NAMES, Timeline, encode
+from traceview.report.view import TimelineView
+from traceview.sources import read_trace
+
+
+def view_of(sample: str, options: ReportOptions | None = None) -> TimelineView:
+    blocks = [b for s in report_of(sample, options).sections for b in s.blocks]
+    return next(b for b in blocks if isinstance(b, TimelineView))
+
+
+def event(kind: str, name: str, ts: float, dur: float, **args: Any) -> dict[str, Any]:
+    gpu = kind == "kernel"
+    place = {"pid": 0, "tid": args.get("stream", 7)} if gpu else {"pid": 41, "tid": 41}
+    given = {"device": 0, "stream": 7, **args} if gpu else args
+    return {"ph": "X", "cat": kind, "name": name, "ts": ts, "dur": dur, "args": given, **place}
+
+
+def trace_of(path: Path, events: list[dict[str, Any]]) -> Trace:
+    path.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    return read_trace(path)
+
+
+def numbers(view: TimelineView, key: str) -> list[int]:
+    column = next(c for c in view.layout["columns"] if c["key"] == key)
+    return unpack(column, view.payload)
+
+
+def test_gpu_streams_come_first_and_python_lies_under_its_thread() -> None:
+    labels = [lane.label for lane in view_of(GPU_SAMPLE).lanes]
+    gpu = [i for i, text in enumerate(labels) if text.startswith("GPU")]
+    assert gpu == list(range(len(gpu)))
+    python = next(i for i, text in enumerate(labels) if text.endswith("· Python"))
+    assert labels[python] == f"{labels[python - 1]} · Python"
+
+
+def test_rows_of_lanes_follow_each_other() -> None:
+    lanes = view_of(GPU_SAMPLE).lanes
+    assert [lane.first for lane in lanes] == [0, *np.cumsum([lane.rows for lane in lanes])[:-1].tolist()]
+
+
+def test_device_work_is_decoded_with_its_exact_times() -> None:
+    view = view_of(GPU_SAMPLE)
+    trace = read_trace(Path(GPU_SAMPLE))
+    gaps, lengths, zero = numbers(view, "gap"), numbers(view, "length"), int(view.layout["zero"])
+    found = []
+    i = 0
+    for row, count in enumerate(view.layout["rows"]):
+        at = zero
+        for _ in range(count):
+            at += gaps[i]
+            if any(lane.device and lane.first <= row < lane.first + lane.rows for lane in view.lanes):
+                found.append((at, lengths[i]))
+            at += lengths[i]
+            i += 1
+    s = trace.slices
+    drawn = np.isin(s.kind, DEVICE_WORK) & ((s.flags & (Flag.UNTIMED | Flag.DUPLICATE)) == 0)
+    assert sorted(found) == sorted(zip(s.start[drawn].tolist(), s.dur[drawn].tolist(), strict=True))
+
+
+def test_kernels_stay_exact_while_the_host_is_merged(tmp_path: Path) -> None:
+    events = [event("kernel", "k", 10 * i, 5) for i in range(200)]
+    events += [event("cpu_op", "op", 2 * i, 1) for i in range(2000)]
+    analysis = analyze(trace_of(tmp_path / "t.json", events))
+    report = build_report(analysis, ReportOptions(timeline_budget=600))
+    view = next(b for s in report.sections for b in s.blocks if isinstance(b, TimelineView))
+    assert view.layout["items"] <= 600
+    assert view.layout["rows"][0] == 200
+    assert "merged into pale blocks" in view.note
+
+
+def test_a_step_of_median_length_is_the_window_that_stays_exact() -> None:
+    view = view_of(GPU_SAMPLE)
+    assert view.focus is not None
+    lengths = sorted(length for _, _, length in view.steps)
+    assert view.focus[1] - view.focus[0] == lengths[len(lengths) // 2]
+
+
+def test_what_is_not_drawn_is_counted(tmp_path: Path) -> None:
+    events = [event("cpu_op", f"op{i}", i, 200 - 2 * i) for i in range(60)]
+    events.append(event("kernel", "no time", 0, 0))
+    timeline = Timeline(analyze(trace_of(tmp_path / "t.json", events)))
+    view = timeline.view(NameBook(), 1000)
+    assert view is not None
+    assert len(timeline) + sum(timeline.drawn.hidden.values()) == 61
+    assert "outer or deep rows" in view.note
+
+
+def test_lanes_of_two_ranks_have_different_labels() -> None:
+    labels = [lane.label for lane in view_of("sample_traces/quirks/two-ranks-merged.json").lanes]
+    assert len(labels) == len(set(labels))
+
+
+def test_hostile_thread_names_are_shown_as_text(tmp_path: Path) -> None:
+    events = [{**event("cpu_op", "op", 1, 1), "tid": "a\u202eb\n/home/alice/x"}]
+    view = Timeline(analyze(trace_of(tmp_path / "t.json", events))).view(NameBook(), 10)
+    assert view is not None
+    assert view.lanes[0].label.isprintable()
+    assert "alice" not in view.lanes[0].label
+
+
+def items_of(start: list[int], end: list[int]) -> Items:
+    ones = np.ones(len(start), np.int64)
+    begin, stop = np.array(start, np.int64), np.array(end, np.int64)
+    return Items(np.zeros(len(start), np.int32), begin, stop, ones * 0, ones, stop - begin, 0)
+
+
+def test_overlap_inside_a_row_is_refused() -> None:
+    with pytest.raises(ValueError, match="overlap inside a row"):
+        encode(items_of([0, 5], [10, 15]), ["a"], NameBook())
+
+
+def test_names_beyond_the_limit_share_an_entry() -> None:
+    many = ENTRIES + 100
+    start = list(range(0, 2 * many, 2))
+    items = items_of(start, [s + 1 for s in start])
+    entry = np.arange(many, dtype=np.int64) * 32
+    names = NameBook()
+    layout, payload, _ = encode(
+        Items(items.row, items.start, items.end, entry, items.number, items.busy, 0),
+        [f"n{i}" for i in range(many)],
+        names,
+    )
+    columns = {c["key"]: unpack(c, payload) for c in layout["columns"]}
+    texts = names.table().texts
+    shown = [texts[columns["entry_name"][e]] for e in columns["entry"]]
+    assert shown.count(OTHER_NAMES) == 100
+    assert max(columns["entry"]) < 0x8000
+
+
+def test_one_slice_makes_a_timeline(tmp_path: Path) -> None:
+    view = Timeline(analyze(trace_of(tmp_path / "t.json", [event("kernel", "k", 5, 0)]))).view(NameBook(), 5)
+    assert view is not None
+    assert view.layout["items"] == 1
+
+
+def test_the_hostile_sample_has_all_its_slices() -> None:
+    assert view_of(HOSTILE).layout["items"] == 5
