@@ -93,8 +93,9 @@ QUIRKS: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"zero_timestamp"},
     ),
 }
-# said beside the quirk itself, and true: the event that carried the rest of the evidence is gone
+# said beside the quirk itself, and true as well: a launch has lost its kernel, nothing is device work
 ALSO_SAID = {
+    "begin-end-unmatched.json": {"no_gpu_events"},
     "cut-in-mid-event.json": {"launches_without_kernels"},
     "missing-dur.json": {"launches_without_kernels"},
     "unescaped-quote-in-name.json": {"json_repaired"},
