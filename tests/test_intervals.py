@@ -50,7 +50,9 @@ def test_an_intersection_covers_what_both_cover(a: list[tuple[int, int]], b: lis
 
 
 @given(pairs, pairs)
-def test_a_difference_covers_what_only_the_first_covers(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> None:
+def test_a_difference_covers_what_only_the_first_covers(
+    a: list[tuple[int, int]], b: list[tuple[int, int]]
+) -> None:
     rest = subtract(made(a), made(b))
     assert covered(rest) == points(a) - points(b)
     assert tidy(rest)

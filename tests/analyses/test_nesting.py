@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from traceview.analyses.nesting import parents
-from traceview.events import sorted_order
+from traceview.builder import sorted_order
 
 Slice = tuple[int, int, int]  # track, start, duration
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from traceview.analyses.grouping import compact, spread, sums
+from traceview.analyses.grouping import combined, compact, spread, sums
 from traceview.analyses.kernels import clipped_sums
 from traceview.analyses.results import Results
 from traceview.analyses.workspace import Workspace
@@ -123,13 +123,14 @@ def _links(workspace: Workspace) -> list[list[Any]]:
     trace, s = workspace.trace, workspace.trace.slices
     rows = workspace.usable[s.kind[workspace.usable] == Kind.KERNEL]
     rows = rows[s.link[rows] >= 0]
+    launching = np.zeros(len(s), bool)
+    launching[s.link[rows]] = True
+    last = np.flatnonzero(launching)[:MOST_LINKS].max(initial=-1)  # each launch has at least one link
+    rows = rows[s.link[rows] <= last]
     # rows are sorted by start, so pairs sorted by the launch's row are sorted by its time
-    pairs = np.unique(s.link[rows].astype(np.int64) * len(trace.names) + s.name[rows])[:MOST_LINKS]
-    launch = (pairs // max(len(trace.names), 1)).tolist()
-    name = (pairs % max(len(trace.names), 1)).tolist()
-    return [
-        [trace.names[n], us(int(s.start[row]) + trace.origin_ns)] for n, row in zip(name, launch, strict=True)
-    ]
+    launches, names, _ = combined(s.link[rows], s.name[rows], len(trace.names))
+    both = zip(launches[:MOST_LINKS].tolist(), names[:MOST_LINKS].tolist(), strict=True)
+    return [[trace.names[name], us(int(s.start[row]) + trace.origin_ns)] for row, name in both]
 
 
 def _operators(workspace: Workspace, results: Results) -> Facts:
@@ -155,14 +156,13 @@ def _op_of_kernel(workspace: Workspace) -> dict[str, str]:
     trace, work = workspace.trace, workspace.work
     some = np.flatnonzero((work.kind == Kind.KERNEL) & (workspace.op_of_work >= 0))
     op = trace.slices.name[workspace.nesting.rows[workspace.op_of_work[some]]]
-    pairs, group = np.unique(work.name[some].astype(np.int64) * len(trace.names) + op, return_inverse=True)
-    added = sums(group, work.dur[some], len(pairs)).tolist()
-    best: dict[str, tuple[int, str]] = {}
-    for pair, ns in zip(pairs.tolist(), added, strict=True):
-        kernel, operator = (trace.names[code] for code in divmod(pair, len(trace.names)))
-        key = (-ns, operator)
+    kernels, operators, group = combined(work.name[some], op, len(trace.names))
+    added = sums(group, work.dur[some], len(kernels)).tolist()
+    best: dict[int, tuple[int, str]] = {}
+    for kernel, operator, ns in zip(kernels.tolist(), operators.tolist(), added, strict=True):
+        key = (-ns, trace.names[operator])
         best[kernel] = min(best.get(kernel, key), key)
-    return {kernel: operator for kernel, (_, operator) in best.items()}
+    return {trace.names[kernel]: operator for kernel, (_, operator) in best.items()}
 
 
 def _top_level(workspace: Workspace) -> float | None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 EXACT_FLOAT = 1 << 53
+_TABLE = 1 << 20  # entries of a table that is faster than a sort
 
 
 class Spread(NamedTuple):
@@ -47,6 +48,17 @@ def compact(codes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     place = np.zeros(size, np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)
     return used, place[codes]
+
+
+def combined(left: np.ndarray, right: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pairs of codes that occur, as two arrays in order, and for each item the place of its pair.
+
+    `size` is above all codes of `right`.
+    """
+    keys = left.astype(np.int64) * max(size, 1) + right
+    top = int(keys.max()) + 1 if len(keys) else 0
+    used, group = compact(keys, top) if top <= _TABLE else np.unique(keys, return_inverse=True)
+    return used // max(size, 1), used % max(size, 1), group
 
 
 def sums(group: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:

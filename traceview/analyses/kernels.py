@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from traceview.analyses.grouping import by_size, compact, spread, sums, texts
+from traceview.analyses.grouping import by_size, combined, compact, spread, sums, texts
 from traceview.analyses.results import Kernels, StreamKernels
 from traceview.analyses.rules import COLLECTIVE
 from traceview.analyses.workspace import Workspace
@@ -32,11 +32,10 @@ def kernels(workspace: Workspace) -> Kernels:
 def kernels_by_stream(workspace: Workspace) -> StreamKernels:
     """Return the timed kernels by name, device and stream."""
     trace, timed = workspace.trace, workspace.kernels
-    key = timed.name.astype(np.int64) * len(trace.tracks) + timed.track
-    keys, group = np.unique(key, return_inverse=True)
-    found = spread(group, timed.dur, len(keys))
-    names = texts(trace.names[k] for k in (keys // max(len(trace.tracks), 1)).tolist())
-    tracks = (keys % max(len(trace.tracks), 1)).tolist()
+    name, track, group = combined(timed.name, timed.track, len(trace.tracks))
+    found = spread(group, timed.dur, len(name))
+    names = texts(trace.names[n] for n in name.tolist())
+    tracks = track.tolist()
     devices = texts(workspace.devices[workspace.device_of_track[t]] for t in tracks)
     streams = texts(trace.tracks[t].stream or "" for t in tracks)
     whole = int(found.sum.sum())
