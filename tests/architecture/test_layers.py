@@ -19,17 +19,18 @@ LEVELS = {
     "tables": 1,
     "assets": 1,
     "events": 2,
-    "sources": 3,
-    "analyses": 3,
-    "logs": 3,
-    "findings": 4,
-    "diff": 4,
-    "report": 5,
-    "fleet": 5,
-    "": 6,  # the public verbs
-    "capture": 7,  # uses the public verbs
-    "cli": 8,
-    "__main__": 9,
+    "builder": 3,  # makes the traces of events
+    "sources": 4,
+    "analyses": 4,
+    "logs": 4,
+    "findings": 5,
+    "diff": 5,
+    "report": 6,
+    "fleet": 6,
+    "": 7,  # the public verbs
+    "capture": 8,  # uses the public verbs
+    "cli": 9,
+    "__main__": 10,
 }
 # library -> where it may be imported
 DOORS = {

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traceview.events import DEVICE_WORK, Device, Flag, Kind, Sparse, Steps, Trace, TraceBuilder
+from traceview.builder import TraceBuilder
+from traceview.events import DEVICE_WORK, Device, Flag, Kind, Sparse, Steps, Trace
 from traceview.sources import linking, pairs, side_tables
 from traceview.sources.decimals import MISSING
 from traceview.sources.dialects import Dialect
@@ -42,7 +43,9 @@ def assemble(document: Document, file_name: str) -> Trace:
     paired = _pair(raw, lanes)
     rows, index = _kept(raw, lanes)
     _kinds_by_name(rows, raw.names, lanes)
-    args = {name: _renumbered(raw.args.pop(name), index) for name in list(raw.args) if name not in MEMORY_FIELDS}
+    args = {
+        name: _renumbered(raw.args.pop(name), index) for name in list(raw.args) if name not in MEMORY_FIELDS
+    }
     tracks = make_tracks(lanes, rows.lane, args)
     link = _links(rows, args, raw, lanes, tracks)
     _flag_rows(rows, args, link, tracks, raw.names)
@@ -161,7 +164,8 @@ def _matching(pattern: re.Pattern[str], name: np.ndarray, names: list[str], amon
     hit = np.zeros(len(names), bool)
     for code in np.flatnonzero(np.bincount(name[among], minlength=len(names))).tolist():
         hit[code] = pattern.search(names[code]) is not None
-    return hit[name]
+    matching: np.ndarray = hit[name]
+    return matching
 
 
 def _renumbered(argument: Argument, index: np.ndarray | None) -> Argument:
@@ -177,7 +181,9 @@ def _renumbered(argument: Argument, index: np.ndarray | None) -> Argument:
     return rows, values, texts
 
 
-def _links(rows: _Rows, args: dict[str, Argument], raw: Raw, lanes: LaneTable, tracks: TrackTable) -> np.ndarray:
+def _links(
+    rows: _Rows, args: dict[str, Argument], raw: Raw, lanes: LaneTable, tracks: TrackTable
+) -> np.ndarray:
     links = np.full(len(rows.kind), -1, np.int32)
     call_rows = np.flatnonzero((rows.kind == Kind.LAUNCH) | (rows.kind == Kind.RUNTIME))
     work = _work(rows)
@@ -286,7 +292,11 @@ def _devices(document: Document, tracks: TrackTable) -> tuple[Device, ...]:
 def _steps(names: list[str], rows: _Rows) -> Steps:
     """Return the annotated steps, their rows in file order."""
     numbers = {code: int(m[1]) for code, name in enumerate(names) if (m := STEP.match(name))}
-    found = np.flatnonzero((rows.kind == Kind.ANNOTATION) | (rows.kind == Kind.OP)) if numbers else np.empty(0, np.int64)
+    found = (
+        np.flatnonzero((rows.kind == Kind.ANNOTATION) | (rows.kind == Kind.OP))
+        if numbers
+        else np.empty(0, np.int64)
+    )
     found = found[np.isin(rows.name[found], list(numbers))] if len(found) else found
     found = found[np.argsort(rows.start[found], kind="stable")]
     number = np.array([numbers[c] for c in rows.name[found].tolist()], np.int64)

@@ -31,7 +31,9 @@ BATCH = 1 << 14
 
 _GROUP_NAMES = tuple(GROUPS)
 _WIDE = _GROUP_NAMES.index("wide")
-_NAMES_OF_META = frozenset({"process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index"})
+_NAMES_OF_META = frozenset(
+    {"process_name", "thread_name", "process_labels", "process_sort_index", "thread_sort_index"}
+)
 
 
 @dataclass
@@ -121,7 +123,9 @@ class Collector:
             group = GROUP_OF_CATEGORY.get(str(cat).lower(), "wide")
             self._group_of_lane.append(_GROUP_NAMES.index(group))
         lane = np.array(lanes, np.int32)
-        batch = _Batch(self._flushed, lane, np.array(names, np.int32), nanoseconds(stamps), stamps, durations, ids, args)
+        batch = _Batch(
+            self._flushed, lane, np.array(names, np.int32), nanoseconds(stamps), stamps, durations, ids, args
+        )
         self._flushed += len(lane)
         phases = np.array(self._phase_of_lane, np.uint8)[lane]
         counts = np.bincount(phases, minlength=len(Phase))
@@ -135,7 +139,9 @@ class Collector:
             (Phase.META, self._meta),
         ):
             if counts[phase]:
-                chosen = np.arange(len(lane)) if counts[phase] == len(lane) else np.flatnonzero(phases == phase)
+                chosen = (
+                    np.arange(len(lane)) if counts[phase] == len(lane) else np.flatnonzero(phases == phase)
+                )
                 handle(batch, chosen)
         self._ignore_phases(batch, phases, counts)
 
@@ -193,7 +199,9 @@ class Collector:
         text = b"[" + b",".join(raws) + b"]"
         try:
             decoded = group.strict(text)
-            for argument, column in zip(group.arguments, zip(*map(astuple, decoded), strict=True), strict=True):
+            for argument, column in zip(
+                group.arguments, zip(*map(astuple, decoded), strict=True), strict=True
+            ):
                 self._args[argument.name].add_strict(rows, column)
             return
         except (msgspec.MsgspecError, OverflowError):
@@ -210,7 +218,9 @@ class Collector:
                     continue  # arguments are extras: the event itself stays
             rows = np.array(kept_rows, np.int32)
         if decoded:
-            for argument, column in zip(group.arguments, zip(*map(astuple, decoded), strict=True), strict=True):
+            for argument, column in zip(
+                group.arguments, zip(*map(astuple, decoded), strict=True), strict=True
+            ):
                 self._args[argument.name].add(rows, column)
 
     def _end(self, batch: _Batch, chosen: np.ndarray) -> None:
@@ -218,11 +228,15 @@ class Collector:
         if not timed.all():
             self.ignored["no start or no duration"] += int((~timed).sum())
             chosen = chosen[timed]
-        self._ends.parts.append((batch.ts[chosen], batch.lane[chosen], batch.name[chosen], chosen + batch.first))
+        self._ends.parts.append(
+            (batch.ts[chosen], batch.lane[chosen], batch.name[chosen], chosen + batch.first)
+        )
         self._used += len(chosen)
 
     def _flow(self, batch: _Batch, chosen: np.ndarray) -> None:
-        side = np.array([("s", "t", "f").index(lane[0]) if lane[0] in "stf" else 0 for lane in self._lanes], np.uint8)
+        side = np.array(
+            [("s", "t", "f").index(lane[0]) if lane[0] in "stf" else 0 for lane in self._lanes], np.uint8
+        )
         ids = opaque_ids([batch.ids[i] for i in chosen.tolist()], self._flow_ids)
         lane = batch.lane[chosen]
         self._flows.parts.append((batch.ts[chosen], lane, ids, side[lane]))

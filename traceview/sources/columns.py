@@ -106,7 +106,9 @@ class ArgumentColumn:
             keep = np.array([i for i, v in enumerate(column) if v is not EMPTY])
             rows, column = rows[keep], [column[i] for i in keep.tolist()]
         self._rows.append(rows)
-        self._values.append(np.fromiter(map(self.table.__getitem__, map(bytes, column)), np.int64, len(column)))
+        self._values.append(
+            np.fromiter(map(self.table.__getitem__, map(bytes, column)), np.int64, len(column))
+        )
 
     def add(self, rows: np.ndarray, column: Sequence[Any]) -> None:
         """Append the values present in a column; rows are the file rows of its entries."""
@@ -123,7 +125,9 @@ class ArgumentColumn:
         self._rows.append(rows)
         self._values.append(values)
 
-    def _numbers(self, rows: np.ndarray, column: Sequence[Any], kinds: set[type]) -> tuple[np.ndarray, np.ndarray]:
+    def _numbers(
+        self, rows: np.ndarray, column: Sequence[Any], kinds: set[type]
+    ) -> tuple[np.ndarray, np.ndarray]:
         form = self.argument.form
         if form is Form.ID:
             return rows, opaque_ids(column, self.table)

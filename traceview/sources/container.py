@@ -28,6 +28,7 @@ BLOCK = 1 << 17  # text handed out at once: blocks of 32 to 128 KiB decode faste
 _GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 _SQLITE = b"SQLite format 3\x00"
+_BAD_GZIP = (cast(type[Exception], isal_zlib.error), zlib.error)
 _LFS = b"version https://git-lfs"
 
 
@@ -72,12 +73,14 @@ class Container:
         if str(path) == "-":
             return cast(BinaryIO, sys.stdin.buffer)
         try:
-            handle = Path(path).open("rb")
+            handle = Path(path).open("rb")  # noqa: SIM115 - closed by close()
             self.size = os.fstat(handle.fileno()).st_size
         except IsADirectoryError:
             raise InputError(f"{self.name}: is a directory", "name a trace file inside it") from None
         except OSError as error:
-            raise InputError(f"{self.name}: {error.strerror or error}", "check the path and its permissions") from None
+            raise InputError(
+                f"{self.name}: {error.strerror or error}", "check the path and its permissions"
+            ) from None
         return handle
 
     def blocks(self) -> Iterator[bytes]:
@@ -86,11 +89,16 @@ class Container:
         while first and len(first) < len(_SQLITE) and (more := self._take()):
             first += more
         if not first:
-            raise InputError(f"{self.name}: the file is empty (0 bytes)", "capture again, or copy the whole file")
+            raise InputError(
+                f"{self.name}: the file is empty (0 bytes)", "capture again, or copy the whole file"
+            )
         if first.startswith(_LFS):
             raise InputError(f"{self.name}: is a git-LFS pointer, not the trace", "run `git lfs pull` first")
         if first.startswith(_SQLITE):
-            raise InputError(f"{self.name}: is an SQLite file", "traceview reads Chrome trace JSON here, not Nsight exports")
+            raise InputError(
+                f"{self.name}: is an SQLite file",
+                "traceview reads Chrome trace JSON here, not Nsight exports",
+            )
         if first.startswith(_GZIP):
             yield from self._recode(self._gunzip(first))
         elif first.startswith(_ZIP):
@@ -102,7 +110,9 @@ class Container:
         try:
             data = self._file.read(READ)
         except OSError as error:
-            raise InputError(f"{self.name}: cannot be read at byte {self.read}: {error.strerror or error}") from None
+            raise InputError(
+                f"{self.name}: cannot be read at byte {self.read}: {error.strerror or error}"
+            ) from None
         self.read += len(data)
         return data
 
@@ -117,9 +127,11 @@ class Container:
         while True:
             try:
                 block = inflater.decompress(data, BLOCK)
-            except (isal_zlib.error, zlib.error) as error:
+            except _BAD_GZIP as error:
                 if not text:
-                    raise InputError(f"{self.name}: is damaged gzip from byte 0: {error}", "capture or copy again") from None
+                    raise InputError(
+                        f"{self.name}: is damaged gzip from byte 0: {error}", "capture or copy again"
+                    ) from None
                 self.damage.cut = f"the gzip stream is damaged near byte {self.read} ({error})"
                 return
             if block:
@@ -132,7 +144,9 @@ class Container:
                 if not data.strip(b"\0"):
                     return
                 if not data.startswith(_GZIP):
-                    self.damage.trailing = f"bytes that are no gzip follow the gzip stream at byte {self.read - len(data)}"
+                    self.damage.trailing = (
+                        f"bytes that are no gzip follow the gzip stream at byte {self.read - len(data)}"
+                    )
                     return
                 inflater = cast(_Inflater, isal_zlib.decompressobj(wbits=31))
                 continue
@@ -140,6 +154,11 @@ class Container:
             if not data and not block:
                 data = self._take()
                 if not data:
+                    if not text:
+                        raise InputError(
+                            f"{self.name}: is a gzip stream without text, cut at byte {self.read}",
+                            "copy the whole file",
+                        )
                     self.damage.cut = f"the gzip stream ends in the middle, at byte {self.read}"
                     return
 
@@ -154,13 +173,17 @@ class Container:
             archive = zipfile.ZipFile(source)
             members = [m for m in archive.infolist() if not m.is_dir()]
             if len(members) != 1:
-                raise InputError(f"{self.name}: is a zip archive of {len(members)} files", "unpack it and name one of them")
+                raise InputError(
+                    f"{self.name}: is a zip archive of {len(members)} files", "unpack it and name one of them"
+                )
             with archive.open(members[0]) as member:
                 while block := member.read(READ):
                     self.read = source.tell()
                     yield block
         except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-            raise InputError(f"{self.name}: is a zip archive that cannot be read: {error}", "unpack it first") from None
+            raise InputError(
+                f"{self.name}: is a zip archive that cannot be read: {error}", "unpack it first"
+            ) from None
 
     def _recode(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         first = b""

@@ -76,12 +76,16 @@ def _scale(digits: np.ndarray, decimals: np.ndarray) -> np.ndarray:
     low, high = int(decimals.min()), int(decimals.max())
     if low == high:
         if low <= 3:
-            return digits * int(_POWERS[3 - low]) if low < 3 else digits
-        return digits // int(_POWERS[low - 3])
+            digits *= int(_POWERS[3 - low])
+        else:
+            digits //= int(_POWERS[low - 3])
+        return digits
     if high <= 3:
-        return digits * _POWERS[3 - decimals]
+        digits *= _POWERS[3 - decimals]
+        return digits
     up = digits * _POWERS[np.maximum(3 - decimals, 0)]
-    return np.where(decimals <= 3, up, digits // _POWERS[np.maximum(decimals - 3, 0)])
+    scaled: np.ndarray = np.where(decimals <= 3, up, digits // _POWERS[np.maximum(decimals - 3, 0)])
+    return scaled
 
 
 def exact(text: bytes) -> int:

@@ -90,12 +90,21 @@ def refuse(name: str, text: bytes) -> InputError:
     if not stripped:
         return InputError(f"{name}: holds nothing but white space", "capture again, or copy the whole file")
     if not stripped.startswith(b"{"):
-        return InputError(f"{name}: is no Chrome trace: it begins with {_shown(stripped)} at byte {len(text) - len(stripped)}", "expected JSON that begins with { or [")
+        return InputError(
+            f"{name}: is no Chrome trace: it begins with {_shown(stripped)} at byte {len(text) - len(stripped)}",
+            "expected JSON that begins with { or [",
+        )
     keys = re.findall(rb'"([\w$ -]{1,30})"\s*:', stripped[:2000])[:3]
     seen = ", ".join(k.decode() for k in keys) or "none"
     if _object(text) is None and b"traceEvents" in text:
-        return InputError(f"{name}: is cut before its event list, at byte {len(text)}", "capture again, or copy the whole file")
-    return InputError(f'{name}: is JSON without a "traceEvents" list (first keys: {seen})', "traceview reads Chrome traces of PyTorch, JAX, TensorFlow, ONNX Runtime and others")
+        return InputError(
+            f"{name}: is cut before its event list, at byte {len(text)}",
+            "capture again, or copy the whole file",
+        )
+    return InputError(
+        f'{name}: is JSON without a "traceEvents" list (first keys: {seen})',
+        "traceview reads Chrome traces of PyTorch, JAX, TensorFlow, ONNX Runtime and others",
+    )
 
 
 def _shown(text: bytes) -> str:

@@ -38,9 +38,7 @@ def read_lanes(document: Document) -> LaneTable:
     raw = document.raw
     labels = {name: {_key(k): v for k, v in table.items()} for name, table in raw.labels.items()}
     split = [_split(str(lane.pid)) for lane in raw.lanes]
-    facts = [
-        _facts(lane, pid, labels) for lane, (_, pid) in zip(raw.lanes, split, strict=True)
-    ]
+    facts = [_facts(lane, pid, labels) for lane, (_, pid) in zip(raw.lanes, split, strict=True)]
     drawn = [f for f, lane in zip(facts, raw.lanes, strict=True) if phase_of(lane) is not Phase.META]
     hints = Hints(
         categories=frozenset(f.cat for f in drawn if f.cat),
@@ -55,7 +53,9 @@ def read_lanes(document: Document) -> LaneTable:
     scopes = list(dict.fromkeys(["", *(s for s, _ in split)]))
     categories = list(dict.fromkeys(lane.category for lane in raw.lanes)) or [""]
     threads: dict[tuple[str, str, str], int] = {}
-    thread = [threads.setdefault((s, f.pid, f.tid), len(threads)) for (s, _), f in zip(split, facts, strict=True)]
+    thread = [
+        threads.setdefault((s, f.pid, f.tid), len(threads)) for (s, _), f in zip(split, facts, strict=True)
+    ]
     return LaneTable(
         dialect=dialect,
         facts=facts,

@@ -45,7 +45,9 @@ def outer_calls(calls: Calls) -> np.ndarray:
     return outer
 
 
-def link(work_id: np.ndarray, work_start: np.ndarray, call_id: np.ndarray, call_start: np.ndarray) -> np.ndarray:
+def link(
+    work_id: np.ndarray, work_start: np.ndarray, call_id: np.ndarray, call_start: np.ndarray
+) -> np.ndarray:
     """Return for each piece of work the index of its call, -1 for none; ids are equal or not, no more."""
     linked = np.full(len(work_id), -1, np.int64)
     if not len(call_id) or not len(work_id):

@@ -27,13 +27,17 @@ _MENDED = {
     "trailing_data": "bytes follow the document and were not read: did two processes write one file?",
 }
 _SILENT = frozenset({"empty object", "phase not drawn (async, object, clock)"})
-_COUNTED_ELSEWHERE = frozenset({"begin without an end", "end without a begin", "negative duration", "cut in mid-event"})
+_COUNTED_ELSEWHERE = frozenset(
+    {"begin without an end", "end without a begin", "negative duration", "cut in mid-event"}
+)
 
 
 def account(document: Document, facts: Facts) -> Account:
     """Account for every event read."""
     raw, log = document.raw, document.log
-    mended = {c: n for c, n in log.counts.items() if c in _MENDED and c not in ("truncated_input", "trailing_data")}
+    mended = {
+        c: n for c, n in log.counts.items() if c in _MENDED and c not in ("truncated_input", "trailing_data")
+    }
     ignored = {reason: n for reason, n in raw.ignored.most_common() if n}
     return Account(raw.events_read, raw.used, ignored, mended, facts.dropped_device)
 
@@ -50,16 +54,47 @@ def notices(document: Document, facts: Facts) -> tuple[Notice, ...]:
     dropped = {r: n for r, n in raw.ignored.items() if n and r not in _SILENT | _COUNTED_ELSEWHERE}
     if dropped:
         reasons = ", ".join(f"{n} {reason}" for reason, n in sorted(dropped.items(), key=lambda x: -x[1]))
-        found.append(_warning("dropped_event", sum(dropped.values()), f"events were left out: {reasons}", log.places.get("dropped_event")))
+        found.append(
+            _warning(
+                "dropped_event",
+                sum(dropped.values()),
+                f"events were left out: {reasons}",
+                log.places.get("dropped_event"),
+            )
+        )
     if facts.untimed_kernels:
-        found.append(_warning("zero_timestamp", facts.untimed_kernels, f"{facts.untimed_kernels} device records without a valid time (ts = dur = 0): counted, kept out of all times"))
+        found.append(
+            _warning(
+                "zero_timestamp",
+                facts.untimed_kernels,
+                f"{facts.untimed_kernels} device records without a valid time (ts = dur = 0): counted, kept out of all times",
+            )
+        )
     if facts.negative:
-        found.append(_warning("negative_duration", facts.negative, f"{facts.negative} events with a negative duration (unfinished?) were left out"))
+        found.append(
+            _warning(
+                "negative_duration",
+                facts.negative,
+                f"{facts.negative} events with a negative duration (unfinished?) were left out",
+            )
+        )
     if facts.open_ranges or facts.unmatched_ends:
         count = facts.open_ranges + facts.unmatched_ends
-        found.append(_warning("unmatched_begin_end", count, f"{facts.open_ranges} ranges never end, {facts.unmatched_ends} ends have no beginning: left out"))
+        found.append(
+            _warning(
+                "unmatched_begin_end",
+                count,
+                f"{facts.open_ranges} ranges never end, {facts.unmatched_ends} ends have no beginning: left out",
+            )
+        )
     if facts.duplicates:
-        found.append(_warning("duplicate_records", facts.duplicates, f"{facts.duplicates} device records repeat another one (same id, stream, start and length): counted once"))
+        found.append(
+            _warning(
+                "duplicate_records",
+                facts.duplicates,
+                f"{facts.duplicates} device records repeat another one (same id, stream, start and length): counted once",
+            )
+        )
     return tuple(found)
 
 

@@ -37,7 +37,7 @@ def pair(begins: Ends, ends: Ends) -> Pairs:
     time, thread, name, place = columns
     order = np.lexsort((place, time, thread))
     index = np.concatenate([np.arange(count), np.arange(len(ends.time))])
-    stacks: dict[int, list[tuple[int, int, int]]] = {}
+    stacks: dict[int, list[tuple[int, int]]] = {}
     unmatched = 0
     rows = zip(
         *(a[order].tolist() for a in (is_end, time, thread, name, index)),
@@ -46,9 +46,9 @@ def pair(begins: Ends, ends: Ends) -> Pairs:
     for end, at, where, label, row in rows:
         stack = stacks.setdefault(where, [])
         if not end:
-            stack.append((row, label, at))
+            stack.append((row, label))
             continue
-        found = _find(stack, label, at)
+        found = _find(stack, label)
         if found is None:
             unmatched += 1
         else:
@@ -56,7 +56,7 @@ def pair(begins: Ends, ends: Ends) -> Pairs:
     return Pairs(closed, unmatched)
 
 
-def _find(stack: list[tuple[int, int, int]], label: int, at: int) -> int | None:
+def _find(stack: list[tuple[int, int]], label: int) -> int | None:
     if not stack:
         return None
     if label < 0:

@@ -50,7 +50,9 @@ def parts_for(path: Path) -> int:
     return min(MAX_PARTS, cores)
 
 
-def read_in_parts(path: Path, parts: int, progress: Callable[[int], None] | None = None) -> tuple[Document, Damage, str]:
+def read_in_parts(
+    path: Path, parts: int, progress: Callable[[int], None] | None = None
+) -> tuple[Document, Damage, str]:
     """Read a file with `parts` processes; return the document, its container's damage, the name shown."""
     container = Container(path)
     stops = [int(container.size * (_HEAD_START + (1 - _HEAD_START) * i / parts)) for i in range(1, parts)]
@@ -74,7 +76,7 @@ def read_in_parts(path: Path, parts: int, progress: Callable[[int], None] | None
     finally:
         for running in children:
             running.kill()
-            running.wait()
+            running.communicate()
         container.close()
 
 
@@ -89,16 +91,19 @@ def _form(path: Path) -> str:
 
 def _start(path: Path, begin: int, stop: int, form: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(path), str(begin), str(stop), form]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    # this interpreter with our own code; the file's path is an argument, never code
+    return subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+    )
 
 
 def _collect(children: list[subprocess.Popen[bytes]], place: int) -> list[Part] | None:
     """Return the parts of all children, None when one failed or does not begin where the last one ended."""
     found: list[Part] = []
     for running in children:
-        assert running.stdout is not None
         try:
-            part = pickle.load(running.stdout)  # noqa: S301 - written by our own child
+            # our own child wrote it, over a pipe of our own
+            part = pickle.load(running.stdout)  # type: ignore[arg-type]  # noqa: S301
         except (EOFError, pickle.UnpicklingError):
             return None
         if not isinstance(part, Part) or part.begin != place:

@@ -120,7 +120,10 @@ def join(first: Raw, second: Raw) -> Raw:
     flow_time, flow_lane, _, flow_side = second.flows
     mark_time, mark_lane, mark_name, mark_row = second.marks
     time, lane, name, series, value = second.counters
-    args = {k: _join_argument(first.args.pop(k, None), second.args.pop(k, None), rows, k) for k in dict.fromkeys([*first.args, *second.args])}
+    args = {
+        k: _join_argument(first.args.pop(k, None), second.args.pop(k, None), rows, k)
+        for k in dict.fromkeys([*first.args, *second.args])
+    }
     return Raw(
         lanes=lanes,
         names=names,
@@ -130,12 +133,14 @@ def join(first: Raw, second: Raw) -> Raw:
         dur=_append(first, "dur", second.dur),
         begins=_columns(first.begins, (begin_row + rows, begin_place + seen)),
         ends=_columns(
-            first.ends, (end_time, _recoded(lane_code, end_lane), _recoded(name_code, end_name), end_place + seen)
+            first.ends,
+            (end_time, _recoded(lane_code, end_lane), _recoded(name_code, end_name), end_place + seen),
         ),
         flows=_columns(first.flows, (flow_time, _recoded(lane_code, flow_lane), odd_flows, flow_side)),
         flow_ids=flow_ids,
         marks=_columns(
-            first.marks, (mark_time, _recoded(lane_code, mark_lane), _recoded(name_code, mark_name), mark_row + rows)
+            first.marks,
+            (mark_time, _recoded(lane_code, mark_lane), _recoded(name_code, mark_name), mark_row + rows),
         ),
         counters=(
             first.counters[0] + time,
@@ -175,8 +180,7 @@ def _columns(first: tuple[np.ndarray, ...], second: tuple[np.ndarray, ...]) -> t
 
 def _join_argument(first: Argument | None, second: Argument | None, rows: int, name: str) -> Argument:
     if second is None:
-        assert first is not None
-        return first
+        return first or (np.empty(0, np.int64), np.empty(0, np.int64), None)
     second = (second[0] + np.int32(rows), second[1], second[2])
     if first is None:
         return second

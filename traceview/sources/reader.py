@@ -31,7 +31,9 @@ class Document:
     array_form: bool = False
 
 
-def read_document(name: str, blocks: Iterable[bytes], progress: Callable[[int], None] | None = None) -> Document:
+def read_document(
+    name: str, blocks: Iterable[bytes], progress: Callable[[int], None] | None = None
+) -> Document:
     """Read the blocks of text of a document; raise InputError when they hold no event list."""
     with collector_off():
         reader = DocumentReader(name, blocks, progress)
@@ -70,7 +72,9 @@ class DocumentReader:
     parts fit when each begins at the byte where the one before it stopped.
     """
 
-    def __init__(self, name: str, blocks: Iterable[bytes], progress: Callable[[int], None] | None = None) -> None:
+    def __init__(
+        self, name: str, blocks: Iterable[bytes], progress: Callable[[int], None] | None = None
+    ) -> None:
         self._name, self._blocks = name, iter(blocks)
         self._progress = progress or (lambda _: None)
         self._collector, self._log = Collector(), DamageLog()
@@ -186,6 +190,12 @@ def check_used(name: str, document: Document) -> None:
     if raw.used:
         return
     if not raw.events_read:
-        raise InputError(f"{name}: its event list is empty", "profile at least one step, and stop the profiler before exporting")
+        raise InputError(
+            f"{name}: its event list is empty",
+            "profile at least one step, and stop the profiler before exporting",
+        )
     reasons = ", ".join(f"{count} {reason}" for reason, count in raw.ignored.most_common(3))
-    raise InputError(f"{name}: no event in it can be used ({reasons})", "traceview reads Chrome trace events with a phase (ph) and a time (ts)")
+    raise InputError(
+        f"{name}: no event in it can be used ({reasons})",
+        "traceview reads Chrome trace events with a phase (ph) and a time (ts)",
+    )

@@ -18,7 +18,9 @@ _SURROGATE = re.compile(
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 _NONFINITE = re.compile(rb"(?<![\w.])[-+]?(?:nan(?:\(\w*\))?|inf(?:inity)?)(?!\w)", re.IGNORECASE)
 _TRAILING_COMMA = re.compile(rb",(?=\s*(?:,|[}\]]))")
-_BARE_WORD = re.compile(rb"(?<=[:,\[])(\s*)(?!(?:true|false|null)\b)(?:0[xX][0-9a-fA-F]+|[A-Za-z_][\w.]*)(?=\s*[,}\]])")
+_BARE_WORD = re.compile(
+    rb"(?<=[:,\[])(\s*)(?!(?:true|false|null)\b)(?:0[xX][0-9a-fA-F]+|[A-Za-z_][\w.]*)(?=\s*[,}\]])"
+)
 _NO_VALUE = re.compile(rb":(?=\s*[,}])")
 
 NONFINITE, JSON, ENCODING = "nonfinite_number", "json_repaired", "encoding_repaired"
@@ -33,7 +35,11 @@ def repair(text: bytes) -> tuple[bytes, Counter[str]]:
         for token in _TOKEN.findall(text)
     ]
     joined = b"".join(parts)
-    mended, commas = _TRAILING_COMMA.subn(b"", joined) if b",]" in joined or b",}" in joined or b",," in joined else (joined, 0)
+    mended, commas = (
+        _TRAILING_COMMA.subn(b"", joined)
+        if b",]" in joined or b",}" in joined or b",," in joined
+        else (joined, 0)
+    )
     counts[JSON] += commas
     return mended, +counts
 

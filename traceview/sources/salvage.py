@@ -157,13 +157,15 @@ class Salvage:
         events = []
         for item in items:
             raw = bytes(item)
+            pos = self._text.find(raw, pos)
             if not raw.startswith(b"{"):
                 self._drop(NOT_OBJECT, pos)
-                continue
-            try:
-                events.append(_decode_event(raw))
-            except msgspec.MsgspecError:
-                self._drop(DROPPED, pos)
+            else:
+                try:
+                    events.append(_decode_event(raw))
+                except msgspec.MsgspecError:
+                    self._drop(DROPPED, pos)
+            pos += len(raw)
         self._collector.extend(events)
         return True
 
@@ -232,6 +234,20 @@ class Salvage:
     def _closed(self, pos: int) -> bool:
         return self._text.rstrip().endswith((b"}", b"]")) and _END.search(self._text, pos) is not None
 
+    def _end_of_list(self, pos: int) -> int:
+        """Return the end of the list that stands among the events, -1 when it is none."""
+        end = pos
+        for _ in range(_STEPS_BACK):
+            end = self._text.find(b"]", end) + 1
+            if not end:
+                return -1
+            try:
+                _decode_items(self._text[pos:end])
+            except msgspec.MsgspecError:
+                continue
+            return end
+        return -1
+
     def _not_an_event(self, pos: int) -> int:
         scalar = _SCALAR.match(self._text, pos)
         if scalar:
@@ -239,6 +255,11 @@ class Salvage:
                 return -1
             self._drop(NOT_OBJECT, pos)
             return scalar.end()
+        if self._text[pos : pos + 1] == b"[":
+            end = self._end_of_list(pos)
+            if end > 0:
+                self._drop(NOT_OBJECT, pos)
+                return end
         following = _EVENT.search(self._text, pos)
         closing = self._text.find(b"]", pos)
         if following is None and closing < 0 and not self._final and len(self._text) - pos < _PATIENCE:

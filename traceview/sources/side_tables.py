@@ -40,7 +40,9 @@ class SideTables:
         """Return the samples of counters."""
         time, _, name, series, value = self._raw.counters
         times = np.array(time, np.int64) - self._origin
-        return Counters(times, np.array(name, np.int64), np.array(series, object), np.array(value, np.float64))
+        return Counters(
+            times, np.array(name, np.int64), np.array(series, object), np.array(value, np.float64)
+        )
 
     def memory(self) -> Memory:
         """Return the allocator's records."""
@@ -60,15 +62,20 @@ class SideTables:
         return values
 
 
-def links_by_flow(raw: Raw, start: np.ndarray, track: np.ndarray, work: np.ndarray, lanes: LaneTable) -> np.ndarray:
+def links_by_flow(
+    raw: Raw, start: np.ndarray, track: np.ndarray, work: np.ndarray, lanes: LaneTable
+) -> np.ndarray:
     """Return for each row the row that its flow arrow starts from: an end stands where a slice starts."""
     time, lane, ids, side = raw.flows
     threads: dict[tuple[int, int], int] = {}
     for row, key in enumerate(zip(track.tolist(), start.tolist(), strict=True)):
-        threads.setdefault(key, row)  # type: ignore[arg-type]
+        threads.setdefault(key, row)
     track_of = _track_of_threads(raw, track, lanes)
     at = np.array(
-        [threads.get((track_of.get(int(lanes.thread[i]), -1), t), -1) for i, t in zip(lane.tolist(), time.tolist(), strict=True)],
+        [
+            threads.get((track_of.get(int(lanes.thread[i]), -1), t), -1)
+            for i, t in zip(lane.tolist(), time.tolist(), strict=True)
+        ],
         np.int64,
     )
     return linking.link_by_flow(ids, side, at, work, len(start))

@@ -8,7 +8,7 @@ from traceview.sources.dialects.kineto import ON_DEVICE
 from traceview.sources.spellings import CATEGORIES
 
 
-def _recognises(hints: Hints) -> bool:
+def _recognises(_: Hints) -> bool:
     return True
 
 

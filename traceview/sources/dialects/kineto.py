@@ -15,13 +15,17 @@ ON_DEVICE = (*DEVICE_WORK, Kind.DEVICE_NOTE, Kind.SYNC_RECORD)
 
 def _recognises(hints: Hints) -> bool:
     own = set(CATEGORIES) - {"kernel", "runtime", "trace", "driver", "memcpy", "memset"}
-    return bool(hints.categories & own) or bool(hints.categories & set(CATEGORIES) and "node" not in hints.categories)
+    return bool(hints.categories & own) or bool(
+        hints.categories & set(CATEGORIES) and "node" not in hints.categories
+    )
 
 
 def _classify(lane: LaneFacts) -> LaneClass:
     kind = CATEGORIES.get(lane.cat, Kind.OTHER)
     if kind in ON_DEVICE:
-        return LaneClass(kind, lane.pid, lane.tid.removeprefix("stream").strip(), lane.cat == "mtia_ccp_events")
+        return LaneClass(
+            kind, lane.pid, lane.tid.removeprefix("stream").strip(), lane.cat == "mtia_ccp_events"
+        )
     return LaneClass(kind)
 
 

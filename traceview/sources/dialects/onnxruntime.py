@@ -16,7 +16,9 @@ def _recognises(hints: Hints) -> bool:
 def _classify(lane: LaneFacts) -> LaneClass:
     if lane.cat == "kernel":
         return LaneClass(Kind.KERNEL, "0", lane.tid, by_name=True)
-    return LaneClass({"node": Kind.OP, "session": Kind.ANNOTATION, "api": Kind.RUNTIME}.get(lane.cat, Kind.OTHER))
+    return LaneClass(
+        {"node": Kind.OP, "session": Kind.ANNOTATION, "api": Kind.RUNTIME}.get(lane.cat, Kind.OTHER)
+    )
 
 
 ONNXRUNTIME = Dialect("onnxruntime", "ONNX Runtime profile", _recognises, _classify)

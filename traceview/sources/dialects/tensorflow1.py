@@ -23,7 +23,12 @@ def _classify(lane: LaneFacts) -> LaneClass:
         device, place = found.groups()
         if place == "stream:all":
             return LaneClass(Kind.DERIVED, device, place)
-        return LaneClass(Kind.COPY if place == "memcpy" else Kind.KERNEL, device, place.removeprefix("stream:"), place != "memcpy")
+        return LaneClass(
+            Kind.COPY if place == "memcpy" else Kind.KERNEL,
+            device,
+            place.removeprefix("stream:"),
+            place != "memcpy",
+        )
     return LaneClass(Kind.OP if lane.process.startswith("/job:") else Kind.OTHER)
 
 

@@ -16,7 +16,9 @@ _STREAM = re.compile(r"^Stream #(\S+?)(?:\(|$)")
 
 
 def _recognises(hints: Hints) -> bool:
-    return any(p.startswith("/host:") or (p.startswith("/device:") and "stream:" not in p) for p in hints.processes)
+    return any(
+        p.startswith("/host:") or (p.startswith("/device:") and "stream:" not in p) for p in hints.processes
+    )
 
 
 def _classify(lane: LaneFacts) -> LaneClass:

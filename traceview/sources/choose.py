@@ -1,0 +1,149 @@
+"""Choose the trace that a directory stands for: its newest capture, the lowest rank of a set.
+
+The content decides what a trace is, so reports, sidecars, summaries and half-written files are
+passed over. Ranks of one capture are files of one folder whose names differ in digits only and
+that were written within two minutes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from traceview.errors import InputError, UsageError
+from traceview.sources.container import Container
+from traceview.sources.document import find_list
+
+PROBE = 1 << 18  # bytes of text within which a trace must show its event list
+DEPTH = 6
+TOGETHER_S = 120.0
+_RANKS = re.compile(r"(?:rank|worker|node|tp|pp|dp|ep|cp)[-_]?(\d+)", re.IGNORECASE)
+_UNFINISHED = (".tmp", ".part", ".partial", ".crdownload")
+
+
+class Choice(NamedTuple):
+    """Return the chosen file, and why in one sentence ("" when the user named the file)."""
+
+    path: Path
+    reason: str
+
+
+class _Candidate(NamedTuple):
+    path: Path
+    written: float
+    ranks: tuple[int, ...]
+
+
+def choose_trace(given: str | Path | None) -> Choice:
+    """Return the trace file that the given path stands for.
+
+    A file stands for itself, "-" for standard input, a directory for its newest capture, nothing
+    for $PROFILER_OUTPUT_DIR. Raises UsageError where there is nothing to look at, InputError where
+    a directory holds no trace.
+    """
+    if given is None:
+        given = os.environ.get("PROFILER_OUTPUT_DIR")
+        if not given:
+            raise UsageError(
+                "no trace was named", "name a trace file or a directory, or set PROFILER_OUTPUT_DIR"
+            )
+    path = Path(given)
+    if str(given) == "-" or not path.is_dir():
+        return Choice(path, "")
+    found = [c for c in _files(path) if _is_trace(c.path)]
+    if not found:
+        raise InputError(
+            f"{path.name or path}: no Chrome trace in this directory",
+            "name the directory that the profiler wrote to",
+        )
+    newest = max(found, key=lambda c: (c.written, c.path.name))
+    group = [c for c in found if _same_capture(c, newest)]
+    ranked = (
+        [(c.ranks or _rank_inside(c.path), c) for c in group] if len(group) > 1 else [(newest.ranks, newest)]
+    )
+    lowest = min(ranks for ranks, _ in ranked)
+    chosen = max((c for ranks, c in ranked if ranks == lowest), key=lambda c: (c.written, c.path.name))
+    return Choice(chosen.path, _reason(path, chosen, lowest, len(found), ranked))
+
+
+def _reason(
+    folder: Path,
+    chosen: _Candidate,
+    lowest: tuple[int, ...],
+    count: int,
+    ranked: list[tuple[tuple[int, ...], _Candidate]],
+) -> str:
+    shown = chosen.path.relative_to(folder)
+    several = len({ranks for ranks, _ in ranked})
+    rank = f", lowest rank ({'.'.join(map(str, lowest))}) of {several}" if several > 1 else ""
+    if count == 1:
+        return f"chose {shown}: the only trace there"
+    return f"chose {shown}: the newest capture of {count} traces there{rank}"
+
+
+def _files(folder: Path) -> Iterator[_Candidate]:
+    """Yield regular files under a folder, never through a link to a directory."""
+    for root, folders, names in os.walk(folder):
+        if len(Path(root).relative_to(folder).parts) >= DEPTH:
+            folders.clear()
+        folders[:] = [f for f in folders if not f.startswith(".")]
+        for name in names:
+            path = Path(root, name)
+            if name.startswith(".") or name.lower().endswith(_UNFINISHED):
+                continue
+            try:
+                if path.is_file():
+                    yield _Candidate(path, path.stat().st_mtime, tuple(map(int, _RANKS.findall(name))))
+            except OSError:
+                continue
+
+
+def _same_capture(one: _Candidate, newest: _Candidate) -> bool:
+    return (
+        one.path.parent == newest.path.parent
+        and newest.written - one.written <= TOGETHER_S
+        and re.sub(r"\d+", "#", one.path.name) == re.sub(r"\d+", "#", newest.path.name)
+    )
+
+
+def _opening(path: Path) -> tuple[bytes, bool]:
+    """Return the beginning of a file's text, and whether the file could be opened as one."""
+    try:
+        container = Container(path)
+    except InputError:
+        return b"", False
+    text = b""
+    try:
+        for block in container.blocks():
+            text += block
+            if len(text) >= PROBE:
+                break
+    except InputError:
+        return b"", False
+    finally:
+        container.close()
+    return text, True
+
+
+def _is_trace(path: Path) -> bool:
+    text, readable = _opening(path)
+    if not readable:
+        return False
+    opening = find_list(text)
+    if opening is None:
+        return False
+    if opening.head is not None:
+        return True
+    return (
+        re.match(rb'\s*\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id)"\s*:', text[opening.start :]) is not None
+    )
+
+
+def _rank_inside(path: Path) -> tuple[int, ...]:
+    opening = find_list(_opening(path)[0])
+    found = (opening.head or {}).get("distributedInfo") if opening else None
+    rank = found.get("rank") if isinstance(found, dict) else None
+    return (rank,) if isinstance(rank, int) else ()
