@@ -86,7 +86,7 @@ def _classes(analysis: Analysis, legend: tuple[Legend, ...]) -> npt.NDArray[np.u
 def _window(trace: Trace) -> tuple[int, int] | None:
     """Choose the window that stays exact: the step of median length, else an eighth of the device's time."""
     steps = trace.steps
-    if len(steps) > 2:
+    if len(steps):
         middle = int(np.argsort(steps.dur, kind="stable")[len(steps) // 2])
         return int(steps.start[middle]), int(steps.start[middle] + steps.dur[middle])
     rows = trace.rows_of(Kind.KERNEL, Kind.COPY, Kind.FILL)

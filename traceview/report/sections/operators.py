@@ -17,7 +17,7 @@ COLUMNS = (
 )
 _FIGURES = ("calls", "cpu_self", "cpu_total", "device_self", "device_total")
 EMPTY = (
-    "This trace holds no host operators (a GPU-only capture). Record with ProfilerActivity.CPU as well to see "
+    "This trace holds no host operators. Record with ProfilerActivity.CPU beside the device's activity to see "
     "which operator launched what."
 )
 
