@@ -21,7 +21,7 @@ from traceview.sources.schema import Event
 _SEPARATORS = b" \t\r\n,"
 _STOP = re.compile(r"\(byte (\d+)\)")
 _BOUNDARY = re.compile(rb"\}\s*,?\s*(?=\{)")
-_END = re.compile(rb"\}(?=\s*(?:,\s*\{|,?\s*\]|,?\s*\Z|\{))")
+_END = re.compile(rb"\}(?=\s*(?:[,\]{]|\Z))")
 _EVENT = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|s|bp|tts|tdur|cname|sf|scope)"\s*:')
 _SCALAR = re.compile(rb'(?:null|true|false|-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")(?=\s*(?:,|\]|\Z))')
 _LOOKAHEAD = 3  # event-looking starts after which a broken event is given up
