@@ -20,9 +20,10 @@ SECONDS = 20
 
 
 @pytest.mark.skipif(not FILES, reason="no shared input beside the checkout")
-@pytest.mark.parametrize("command", ["summary", "report"])
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.relative_to(SHARED).as_posix())
-def test_a_file_is_read_or_refused_in_one_line(path: Path, command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("command", "path"), RUNS, ids=[f"{c} {p.relative_to(SHARED).as_posix()}" for c, p in RUNS]
+)
+def test_a_file_is_read_or_refused_in_one_line(command: str, path: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     words = [sys.executable, "-m", "traceview", command, str(path)]
     begun = time.monotonic()
