@@ -16,6 +16,9 @@ SHARED = Path(__file__).resolve().parents[3] / "shared"
 FILES = sorted(
     p for folder in ("traces", "traces_broken") for p in (SHARED / folder).rglob("*") if p.is_file()
 )
+RUNS = [("report", p) for p in FILES]
+# tests/cli/test_shared_traces.py summarises those of traces_broken/
+RUNS += [("summary", p) for p in FILES if p.is_relative_to(SHARED / "traces")]
 SECONDS = 20
 
 
