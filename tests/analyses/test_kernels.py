@@ -140,6 +140,11 @@ def test_a_rules_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
         load_rules(tmp_path / "none.rules")
 
 
+def test_shipped_rules_are_written_in_small_letters_as_names_are_compared() -> None:
+    assert all(p.pattern == p.pattern.lower() for _, p in load_rules().rules)
+    assert load_rules().category("NCCLDevKernel") == "collective"
+
+
 def test_known_categories_may_be_spelt_in_any_case() -> None:
     assert {c for c, _ in load_rules().rules} <= set(CATEGORIES)
 

@@ -20,6 +20,7 @@ from traceview.units import short_unique
 
 Facts = dict[str, Any]
 MOST_LINKS = 1000
+MOST_LABELS = 20_000  # a label costs a third of a millisecond; no program has so many kernels
 _NODE_SUFFIX = "_kernel_time"  # of ONNX Runtime's node events that are the operator itself
 
 
@@ -69,7 +70,9 @@ def _kernels(workspace: Workspace, results: Results) -> Facts:
         "untimed_kernels": int(table.untimed.sum()),
         "deduplicated_kernel_count": sum(calls),
         "deduplicated_kernel_sum_us": us(table.sum.sum()),
-        "distinct_display_names": len(set(short_unique(names).values())),
+        "distinct_display_names": len(set(short_unique(names).values()))
+        if len(names) <= MOST_LABELS
+        else None,
         "memcpy_count": int(copies.calls[~fill].sum()),
         "memcpy_sum_us": us(copies.sum[~fill].sum()),
         "memset_count": int(copies.calls[fill].sum()),

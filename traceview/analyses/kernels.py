@@ -22,7 +22,7 @@ def kernels(workspace: Workspace) -> Kernels:
     found = spread(timed_group, timed.dur, len(used))
     calls = np.bincount(group, minlength=len(used)) if len(used) else np.zeros(0, np.int64)
     names = texts(trace.names[n] for n in used.tolist())
-    category = _categories(workspace, timed_group, names)
+    category = _categories(workspace, timed_group, used)
     whole = int(found.sum.sum())
     columns = (found.sum, found.mean, found.median, found.p95, found.min, found.max)
     table = Kernels(names, category, calls, calls - found.calls, *columns, found.sum / max(whole, 1))
@@ -52,8 +52,9 @@ def clipped_sums(workspace: Workspace) -> dict[str, int]:
     return {workspace.trace.names[n]: total for n, total in zip(used.tolist(), added.tolist(), strict=True)}
 
 
-def _categories(workspace: Workspace, group: np.ndarray, names: np.ndarray) -> np.ndarray:
+def _categories(workspace: Workspace, group: np.ndarray, used: np.ndarray) -> np.ndarray:
     """Return one category per name: collective where any of its records is one."""
-    column = texts(workspace.rules.category(n) for n in names)
+    listed = workspace.rules.categories
+    column = texts(listed[c] for c in workspace.category_of_name[used].tolist())
     column[np.unique(group[workspace.kernels.collective])] = COLLECTIVE
     return column

@@ -36,7 +36,7 @@ class Rules:
 
     def category(self, name: str) -> str:
         """Return the category of a kernel name."""
-        text = name[:_LONGEST]
+        text = name[:_LONGEST].lower()
         return next((category for category, pattern in self.rules if pattern.search(text)), OTHER)
 
 
@@ -56,10 +56,13 @@ def load_rules(path: str | Path | None = None) -> Rules:
 
 @cache
 def _shipped() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return _parsed(_SHIPPED.read_text(encoding="utf-8").splitlines(), _SHIPPED.name)
+    # written in small letters: without the flag, re skips ahead to the first letters of a pattern
+    return _parsed(_SHIPPED.read_text(encoding="utf-8").splitlines(), _SHIPPED.name, re.NOFLAG)
 
 
-def _parsed(lines: Iterable[str], file_name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _parsed(
+    lines: Iterable[str], file_name: str, flags: re.RegexFlag = re.IGNORECASE
+) -> tuple[tuple[str, re.Pattern[str]], ...]:
     rules = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -69,7 +72,7 @@ def _parsed(lines: Iterable[str], file_name: str) -> tuple[tuple[str, re.Pattern
             hint = "write CATEGORY = REGULAR EXPRESSION"
             raise UsageError(f"{file_name}: line {number} is no rule", hint)
         try:
-            rules.append((_spelled(category), re.compile(pattern, re.IGNORECASE)))
+            rules.append((_spelled(category), re.compile(pattern, flags)))
         except re.error as error:
             raise UsageError(f"{file_name}: line {number}: {error} in the regular expression") from error
     return tuple(rules)

@@ -110,6 +110,16 @@ class Workspace:
         """Return the timed kernels."""
         return self.work.where(self.work.kind == Kind.KERNEL)
 
+    @cached_property
+    def category_of_name(self) -> np.ndarray:
+        """Return the category that each kernel's name has by the rules; it means nothing for other names."""
+        code = {category: i for i, category in enumerate(self.rules.categories)}
+        s, names = self.trace.slices, self.trace.names
+        used, _ = compact(s.name[self.usable[s.kind[self.usable] == Kind.KERNEL]], len(names))
+        of_name = np.zeros(len(names), np.int16)
+        of_name[used] = [code[self.rules.category(names[n])] for n in used.tolist()]
+        return of_name
+
     def _categorise(
         self, row: np.ndarray, kind: np.ndarray, name: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -117,10 +127,7 @@ class Workspace:
         categories = self.rules.categories
         code = {category: i for i, category in enumerate(categories)}
         is_kernel = kind == Kind.KERNEL
-        of_name = np.zeros(len(self.trace.names), np.int16)
-        used, _ = compact(name[is_kernel], len(of_name))
-        of_name[used] = [code[self.rules.category(self.trace.names[n])] for n in used.tolist()]
-        category = of_name[name]
+        category = self.category_of_name[name]
         carried = np.zeros(len(row), bool)
         for argument in _COLLECTIVE_ARGUMENTS:
             holders = self.trace.arg(argument).rows

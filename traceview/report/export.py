@@ -135,7 +135,7 @@ def _kernels(analysis: Analysis, top: int) -> list[str]:
     table = analysis.kernels
     if not len(table):
         return []
-    labels = short_unique(table.name.tolist())
+    labels = short_unique(table.name[:top].tolist())
     rows = [
         [
             duration(int(table.sum[i])),
