@@ -14,6 +14,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ def parts_for(path: Path) -> int:
     except OSError:
         return 1
     form = "gzip" if first.startswith(b"\x1f\x8b") else "plain" if first[:1] in b"{[ " else ""
-    if not form or size < WORTH_IT[form]:
+    if not form or size < WORTH_IT[form] or not sys.executable:
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(MAX_PARTS, cores)
@@ -58,7 +59,10 @@ def read_in_parts(
     stops = [int(container.size * (_HEAD_START + (1 - _HEAD_START) * i / parts)) for i in range(1, parts)]
     stops.append(-1)
     form = _form(path)
-    children = [_start(path, stops[i], stops[i + 1], form) for i in range(parts - 1)]
+    children: list[subprocess.Popen[bytes]] = []
+    with suppress(OSError):  # where no process can be started, this one reads alone
+        for i in range(parts - 1):
+            children.append(_start(path, stops[i], stops[i + 1], form))  # noqa: PERF401 - each is known at once
     try:
         with collector_off():
             reader = DocumentReader(container.name, container.blocks(), progress)
@@ -112,7 +116,7 @@ def _collect(children: list[subprocess.Popen[bytes]], place: int) -> list[Part] 
         found.append(part)
         if place < 0:
             break
-    return found if place < 0 else None
+    return found if found and place < 0 else None
 
 
 def child(path: str, begin: str, stop: str, form: str) -> None:

@@ -14,7 +14,7 @@ from traceview.errors import InputError
 from traceview.sources.collector import Collector
 from traceview.sources.document import HEAD_LIMIT, TAIL_LIMIT, find_list, read_tail, refuse
 from traceview.sources.raw import Raw, join
-from traceview.sources.salvage import CUT, DamageLog, Salvage
+from traceview.sources.salvage import CUT, PATIENCE, DamageLog, Salvage
 
 _SEPARATORS = b" \t\r\n,"
 _LOOK_BACK = 1 << 10
@@ -116,6 +116,8 @@ class DocumentReader:
         """
         while True:
             cut = last_cut(self._text)
+            if cut <= 0 and len(self._text) > PATIENCE:
+                cut = len(self._text)  # an event that never ends: salvage gives it up, text does not pile up
             if cut > 0:
                 whole, ended = self._piece(self._text[:cut])
                 if ended:

@@ -25,7 +25,7 @@ _END = re.compile(rb"\}(?=\s*(?:[,\]{]|\Z))")
 _EVENT = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id|s|bp|tts|tdur|cname|sf|scope)"\s*:')
 _SCALAR = re.compile(rb'(?:null|true|false|-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")(?=\s*(?:,|\]|\Z))')
 _LOOKAHEAD = 3  # event-looking starts after which a broken event is given up
-_PATIENCE = 1 << 23  # bytes of an event that never ends, after which it is given up
+PATIENCE = 1 << 23  # bytes of an event that never ends, after which it is given up
 _STEPS_BACK = 16
 
 CUT, DROPPED, NOT_OBJECT = "truncated_input", "unreadable event", "not an object"
@@ -186,7 +186,7 @@ class Salvage:
             self._collector.extend([event])
             return end
         looked_ahead = len(ends) > 0 and self._event_starts(pos) >= _LOOKAHEAD
-        waiting = not self._final and len(self._text) - pos < _PATIENCE
+        waiting = not self._final and len(self._text) - pos < PATIENCE
         if waiting and not looked_ahead:
             return -1
         for end in ends:
@@ -262,7 +262,7 @@ class Salvage:
                 return end
         following = _EVENT.search(self._text, pos)
         closing = self._text.find(b"]", pos)
-        if following is None and closing < 0 and not self._final and len(self._text) - pos < _PATIENCE:
+        if following is None and closing < 0 and not self._final and len(self._text) - pos < PATIENCE:
             return -1
         self._drop(DROPPED, pos)
         ends = [e for e in (following.start() if following else -1, closing) if e > pos]
