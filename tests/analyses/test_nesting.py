@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from traceview.analyses.nesting import parents
@@ -38,6 +38,8 @@ def by_definition(track: np.ndarray, start: np.ndarray, end: np.ndarray, unit: i
 
 
 @given(slices)
+@example([(0, 5, 12), (0, 5, 11), (0, 6, 12)])  # one unit beyond the first, two beyond the second
+@example([(0, 2, 10), (0, 3, 9), (0, 2, 11), (0, 5, 9)])
 def test_parents_are_those_of_the_definition_for_any_slices(drawn: list[Slice]) -> None:
     track, start, end = ordered(drawn)
     parent, _ = parents(track, start, end, 1)

@@ -55,18 +55,20 @@ def parents(
     track: np.ndarray, start: np.ndarray, end: np.ndarray, unit: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return parent and depth of slices given track by track, each in the order of a Trace."""
-    parent, depth, wrong = _swept(track, start, end)
-    clipped = end
+    parent, depth = _swept(track, start, end)
+    inside = end
     for _ in range(_ROUNDS):
+        wrong = _wrong(parent, end, inside, unit)
         if not wrong.any():
             return parent, depth
-        unfinished = np.flatnonzero(np.isin(track, track[wrong]))
-        cut = _clipped(track[unfinished], start[unfinished], clipped[unfinished], unit)
-        if (cut == clipped[unfinished]).all():
+        some = np.flatnonzero(np.isin(track, track[wrong]))
+        cut = _clipped(track[some], start[some], end[some], inside[some], unit)
+        if (cut == inside[some]).all():
             break
-        clipped = clipped.copy()
-        clipped[unfinished] = cut
-        parent, depth, wrong = _swept(track, start, clipped)
+        inside = inside.copy()
+        inside[some] = cut
+        parent, depth = _swept(track, start, inside)
+    wrong = _wrong(parent, end, inside, unit)
     for code in np.unique(track[wrong]).tolist():
         first, last = np.searchsorted(track, [code, code + 1])
         some, deep = _one_by_one(start[first:last].tolist(), end[first:last].tolist(), unit)
@@ -75,17 +77,15 @@ def parents(
     return parent, depth
 
 
-def _swept(
-    track: np.ndarray, start: np.ndarray, end: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return parent, depth, and which slices reach beyond that parent, so that their track is not nested.
+def _swept(track: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return parent and depth, right where slices nest strictly.
 
     The depth of a slice is the number of slices before it less those that have ended; its parent is
     the last slice before it that is one level higher.
     """
     count = len(start)
     if not count:
-        return np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, bool)
+        return np.empty(0, np.int32), np.empty(0, np.int32)
     opens, closes = _apart(track, start, end)
     ended = np.searchsorted(np.sort(closes), opens, "right")
     empty = opens == closes
@@ -100,8 +100,17 @@ def _swept(
     parent = np.full(count, -1, np.int32)
     inner = depth[by_depth] > 0
     parent[by_depth[inner]] = by_depth[above[inner]]
-    wrong = (parent >= 0) & (end > end[parent])
-    return parent, depth.astype(np.int32), wrong
+    return parent, depth.astype(np.int32)
+
+
+def _wrong(parent: np.ndarray, end: np.ndarray, inside: np.ndarray, unit: int) -> np.ndarray:
+    """Return which slices end too late for their parent, or were taken to end where they do not."""
+    if not len(parent):
+        return np.empty(0, bool)
+    has = parent >= 0
+    expected = np.where(has, np.minimum(end, inside[parent]), end)
+    wrong: np.ndarray = (inside != expected) | (has & (end > end[parent] + unit))
+    return wrong
 
 
 def _apart(track: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,20 +124,21 @@ def _apart(track: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.nd
     return codes[: len(start)] + shift, codes[len(start) :] + shift
 
 
-def _clipped(track: np.ndarray, start: np.ndarray, end: np.ndarray, unit: int) -> np.ndarray:
-    """Return ends, a unit earlier for slices that overshoot by it one that encloses their start."""
-    order = np.lexsort((np.arange(len(end)), end, track))
+def _clipped(
+    track: np.ndarray, start: np.ndarray, end: np.ndarray, inside: np.ndarray, unit: int
+) -> np.ndarray:
+    """Return where slices end within one that they overshoot by a unit; `inside` is where they ended so far."""
+    order = np.lexsort((end, track))
     by_track, by_end = track[order], end[order]
-    first = np.ones(len(order), bool)  # of all slices of one end the earliest
+    first = np.ones(len(order), bool)  # of all slices of one end the earliest: lexsort keeps their order
     first[1:] = (by_track[1:] != by_track[:-1]) | (by_end[1:] != by_end[:-1])
     earliest = order[first]
     _, closes = _apart(track, start, end)
     known = closes[earliest]
-    at = np.minimum(np.searchsorted(known, closes - unit), len(known) - 1)
-    place = np.arange(len(end))
-    overshoot = (known[at] == closes - unit) & (earliest[at] < place) & (start < end - unit)
-    overshoot &= track[earliest[at]] == track
-    return np.where(overshoot, end - unit, end)
+    at = earliest[np.minimum(np.searchsorted(known, closes - unit), len(known) - 1)]
+    overshoot = (closes[at] == closes - unit) & (track[at] == track) & (at < np.arange(len(end)))
+    overshoot &= start < inside[at]
+    return np.where(overshoot, np.minimum(inside, inside[at]), inside)
 
 
 def _one_by_one(start: list[int], end: list[int], unit: int) -> tuple[np.ndarray, np.ndarray]:
