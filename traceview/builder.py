@@ -9,6 +9,8 @@ import numpy as np
 
 from traceview.events import Slices, Sparse, Trace, Track, last_digit_ns
 
+_PASSES = 8  # the innermost of so many slices of one start may be rounded up
+
 
 class TraceBuilder:
     """Make a Trace from columns in file order, and refuse nonsense.
@@ -89,11 +91,14 @@ def sorted_order(start: np.ndarray, dur: np.ndarray) -> np.ndarray:
 
 
 def _as_given(rows: np.ndarray, start: np.ndarray, dur: np.ndarray, unit: int) -> np.ndarray:
-    """Put back into the given order the neighbours of equal start whose durations differ by one unit."""
-    near = (start[rows[1:]] == start[rows[:-1]]) & (dur[rows[:-1]] - dur[rows[1:]] == unit)
-    turned = np.flatnonzero(near & (rows[1:] < rows[:-1]))
-    turned = turned[np.diff(turned, prepend=-2) > 1]  # of three in a row only the first two change places
-    rows[turned], rows[turned + 1] = rows[turned + 1], rows[turned]
+    """Put back into the given order those of equal start whose durations differ by one unit."""
+    for _ in range(_PASSES):
+        near = (start[rows[1:]] == start[rows[:-1]]) & (dur[rows[:-1]] - dur[rows[1:]] == unit)
+        turned = np.flatnonzero(near & (rows[1:] < rows[:-1]))
+        if not len(turned):
+            break
+        turned = turned[np.diff(turned, prepend=-2) > 1]  # of three in a row only the first two change places
+        rows[turned], rows[turned + 1] = rows[turned + 1], rows[turned]
     return rows
 
 
