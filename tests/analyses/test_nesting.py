@@ -104,3 +104,10 @@ def test_times_far_apart_on_many_threads_do_not_overflow() -> None:
     start = np.tile(np.array([0, 1]), 4) + np.array([0, 0, 0, 0, 0, 0, 1 << 61, 1 << 61])
     parent, _ = parents(track, start, start + np.tile(np.array([9, 2]), 4), 1)
     assert parent.tolist() == [-1, 0, -1, 2, -1, 4, -1, 6]
+
+
+def test_the_innermost_of_several_slices_of_one_start_may_be_rounded_up() -> None:
+    start = np.full(4, 5000)
+    dur = np.array([10_000, 10_000, 11_000, 9_000])  # the file's order is the order of nesting
+    assert sorted_order(start, dur).tolist() == [0, 1, 2, 3]
+    assert parents(np.zeros(4, np.int64), start, start + dur, 1000)[0].tolist() == [-1, 0, 1, 2]
