@@ -30,7 +30,7 @@ class TraceBuilder:
         The dict is emptied: each column is given back to memory as soon as it is sorted.
         """
         self._check(Slices(**columns))
-        order = sorted_order(columns["start"], columns["dur"]).astype(np.int32)
+        order = sorted_order(columns["start"], columns["dur"], columns["track"]).astype(np.int32)
         moved = np.empty(len(order) + 1, np.int32)
         moved[order] = np.arange(len(order), dtype=np.int32)
         moved[-1] = -1  # so that link -1 stays -1
@@ -74,8 +74,12 @@ class TraceBuilder:
                 raise ValueError(f"a slice has an unknown {label}")
 
 
-def sorted_order(start: np.ndarray, dur: np.ndarray) -> np.ndarray:
-    """Return the order by start, longer first, then as given; one unit of the last digit is no difference."""
+def sorted_order(start: np.ndarray, dur: np.ndarray, track: np.ndarray) -> np.ndarray:
+    """Return the order by start, then by track, longer first, then as given.
+
+    On one track a difference of one unit of the last digit is none: rounding may have made a child
+    longer than its parent, and the parent stands first in the file.
+    """
     order = np.argsort(start, kind="stable")
     ordered = start[order]
     tie = np.zeros(len(order), bool)
@@ -85,15 +89,17 @@ def sorted_order(start: np.ndarray, dur: np.ndarray) -> np.ndarray:
     at = np.flatnonzero(tie)
     if len(at):
         rows = order[at]
-        rows = rows[np.lexsort((rows, -dur[rows], start[rows]))]
-        order[at] = _as_given(rows, start, dur, last_digit_ns(start, dur))
+        rows = rows[np.lexsort((rows, -dur[rows], track[rows], start[rows]))]
+        order[at] = _as_given(rows, (start, track), dur, last_digit_ns(start, dur))
     return order
 
 
-def _as_given(rows: np.ndarray, start: np.ndarray, dur: np.ndarray, unit: int) -> np.ndarray:
-    """Put back into the given order those of equal start whose durations differ by one unit."""
+def _as_given(rows: np.ndarray, alike: tuple[np.ndarray, ...], dur: np.ndarray, unit: int) -> np.ndarray:
+    """Put back into the given order those of one start and track whose durations differ by one unit."""
     for _ in range(_PASSES):
-        near = (start[rows[1:]] == start[rows[:-1]]) & (dur[rows[:-1]] - dur[rows[1:]] == unit)
+        near = dur[rows[:-1]] - dur[rows[1:]] == unit
+        for column in alike:
+            near &= column[rows[1:]] == column[rows[:-1]]
         turned = np.flatnonzero(near & (rows[1:] < rows[:-1]))
         if not len(turned):
             break
