@@ -1,7 +1,7 @@
 """The columns of a trace, and what they promise.
 
 Time is int64 nanoseconds from the trace's first timed event (`Trace.origin_ns`). Rows are sorted by
-start, longer first, then by their place in the file; durations one unit of the last digit apart
+start, then by track, longer first, then by their place in the file; durations one unit of the last digit apart
 count as equal there, so that a child rounded up stays behind its parent. Every array of a Trace is
 read-only.
 """

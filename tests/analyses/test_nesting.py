@@ -19,7 +19,7 @@ def ordered(drawn: list[Slice]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     track, start, dur = (
         (np.array(c, np.int64) for c in zip(*drawn, strict=True)) if drawn else (np.empty(0, np.int64),) * 3
     )
-    rows = sorted_order(start, dur)
+    rows = sorted_order(start, dur, track)
     rows = rows[np.argsort(track[rows], kind="stable")]
     return track[rows], start[rows], start[rows] + dur[rows]
 
@@ -109,5 +109,5 @@ def test_times_far_apart_on_many_threads_do_not_overflow() -> None:
 def test_the_innermost_of_several_slices_of_one_start_may_be_rounded_up() -> None:
     start = np.full(4, 5000)
     dur = np.array([10_000, 10_000, 11_000, 9_000])  # the file's order is the order of nesting
-    assert sorted_order(start, dur).tolist() == [0, 1, 2, 3]
+    assert sorted_order(start, dur, np.zeros(4, np.int64)).tolist() == [0, 1, 2, 3]
     assert parents(np.zeros(4, np.int64), start, start + dur, 1000)[0].tolist() == [-1, 0, 1, 2]

@@ -22,6 +22,13 @@ def test_rows_are_sorted_by_start_then_longer_first_then_as_in_the_file(spans: l
     assert int(trace.slices.start.min()) == 0
 
 
+def test_rounding_on_one_thread_is_not_hidden_by_another_thread() -> None:
+    parent, child = event("parent", "cpu_op", 200, 5), event("child", "cpu_op", 200, 5.001)
+    other = {**event("other", "cpu_op", 200, 5.001), "tid": 2}
+    names = [name for name, *_ in rows(read([parent, other, child]))]
+    assert names.index("parent") < names.index("child")
+
+
 def test_columns_cannot_be_written_to() -> None:
     trace = read([event("a", "cpu_op", 1)])
     with pytest.raises(ValueError, match="read-only"):
