@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import recipe  # type: ignore[import-not-found]  # a script finds its neighbours
@@ -38,9 +38,10 @@ assert len(trace.slices) == int(sys.argv[2]), len(trace.slices)
 
 @dataclass(frozen=True)
 class Measured:
-    """One whole process: wall time in seconds, peak memory of it and its children in MB."""
+    """One whole process and its children: wall time and time on cores in seconds, peak memory in MB."""
 
     seconds: float
+    on_cores: float
     megabytes: float
 
 
@@ -78,7 +79,8 @@ def measure(command: Sequence[str]) -> Measured:
     if process.returncode:
         raise SystemExit(f"failed with status {process.returncode}: {' '.join(map(str, command))}")
     scale = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, kB elsewhere
-    return Measured(seconds, max(usage.ru_maxrss / scale, watch.peak_kb / 1e3))
+    on_cores = usage.ru_utime + usage.ru_stime
+    return Measured(seconds, on_cores, max(usage.ru_maxrss / scale, watch.peak_kb / 1e3))
 
 
 class TreeWatch(threading.Thread):
@@ -137,19 +139,15 @@ def medians(chosen: dict[str, list[str]], runs: int) -> dict[str, Measured]:
             seen[name].append(measure(command))
     for name, all_of in seen.items():
         fastest, slowest = min(m.seconds for m in all_of), max(m.seconds for m in all_of)
-        middle = middle_of(all_of)
-        spread = f"{fastest:.2f} to {slowest:.2f}"
-        print(
-            f"  {name:10} {middle.seconds:8.2f} s  ({spread:>14}) {middle.megabytes:9.0f} MB peak", flush=True
-        )
+        middle, spread = middle_of(all_of), f"{fastest:.2f} to {slowest:.2f}"
+        times = f"{middle.seconds:8.2f} s  ({spread:>14}) {middle.on_cores:8.2f} s on cores"
+        print(f"  {name:10} {times} {middle.megabytes:7.0f} MB peak", flush=True)
     return {name: middle_of(all_of) for name, all_of in seen.items()}
 
 
 def middle_of(all_of: Sequence[Measured]) -> Measured:
-    """Return the medians of time and of memory."""
-    return Measured(
-        statistics.median(m.seconds for m in all_of), statistics.median(m.megabytes for m in all_of)
-    )
+    """Return the median of each figure."""
+    return Measured(*(statistics.median(figures) for figures in zip(*map(astuple, all_of), strict=True)))
 
 
 def write_recipe(folder: Path, steps: int) -> Path:
