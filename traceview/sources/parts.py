@@ -23,7 +23,7 @@ from traceview.sources.reader import Document, DocumentReader, collector_off, jo
 
 WORTH_IT = {"gzip": 6 << 20, "plain": 60 << 20}  # bytes of file from which a second process gains
 MAX_PARTS = 4
-_HEAD_START = 0.06  # this process is up already: its stretch is longer by this share of the file
+_HEAD_START = 0.1  # this process is up already: its stretch is longer by this share of the file
 _CHILD = "import json,sys;sys.path[:]=json.loads(sys.argv[1]);from traceview.sources.parts import child;child(*sys.argv[2:])"
 
 
