@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traceview.intervals import Intervals, gaps, intersect, subtract, total, union
+from traceview.intervals import Intervals, amount_before, gaps, intersect, subtract, total, union
 
 pairs = st.lists(st.tuples(st.integers(-30, 30), st.integers(0, 12)), max_size=20)
 
@@ -65,6 +65,14 @@ def test_gaps_and_union_fill_the_span_without_overlap(drawn: list[tuple[int, int
     assert not covered(holes) & covered(busy)
     span = int(busy.end[-1] - busy.start[0]) if len(busy.start) else 0
     assert total(busy) + total(holes) == span
+
+
+@given(pairs, st.lists(st.integers(-40, 50), max_size=8))
+def test_the_amount_before_a_point_counts_what_is_covered_before_it(
+    drawn: list[tuple[int, int]], asked: list[int]
+) -> None:
+    found = amount_before(made(drawn), np.array(asked, np.int64)).tolist()
+    assert found == [sum(p < at for p in points(drawn)) for at in asked]
 
 
 def test_touching_intervals_become_one() -> None:

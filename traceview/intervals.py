@@ -1,4 +1,4 @@
-"""Sets of half-open intervals of int64: union, intersection, difference, gaps, total.
+"""Sets of half-open intervals of int64: union, intersection, difference, gaps, total, coverage.
 
 An Intervals is a pair of arrays, start and end. `union` makes one disjoint, sorted, and free of
 empty and of touching intervals; the other functions expect both operands like that. No trace words
@@ -57,6 +57,15 @@ def subtract(left: Intervals, right: Intervals) -> Intervals:
 def gaps(intervals: Intervals) -> Intervals:
     """Return the holes between the first start and the last end."""
     return Intervals(intervals.end[:-1], intervals.start[1:])
+
+
+def amount_before(intervals: Intervals, points: np.ndarray) -> np.ndarray:
+    """Return how much the intervals cover before each point; a difference is what they cover between two."""
+    lengths = np.concatenate(([0], np.cumsum(intervals.end - intervals.start)))
+    begun = np.searchsorted(intervals.start, points, "right")
+    reach = np.concatenate(([0], intervals.end))[begun]
+    amount: np.ndarray = lengths[begun] - np.where(begun > 0, np.maximum(reach - points, 0), 0)
+    return amount
 
 
 def _sweep(left: Intervals, right: Intervals) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.analyses.making import analysed, codes, copy, kernel, launch, op
 from traceview.analyses import ANALYSES, analyze
+from traceview.analyses.answers import Results
 from traceview.analyses.facts import us
-from traceview.analyses.results import Results
 from traceview.sources import read_blocks
 from traceview.tables import Table
 

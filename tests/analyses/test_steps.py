@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analyses.making import Event, analysed, codes, kernel, launch, note
-from traceview.analyses.steps import _outliers
+from traceview.analyses.steps import outliers
 
 
 def steps(*kernel_us: float, lost: frozenset[int] = frozenset()) -> list[Event]:
@@ -76,4 +76,4 @@ def test_outliers_are_those_of_the_definition(drawn: list[tuple[int, bool]]) -> 
     for i in range(len(drawn)):
         others = [values[j] for j in range(len(drawn)) if j != i and complete[j]]
         expected.append(bool(complete[i] and others and values[i] > 1.5 * np.median(others)))
-    assert _outliers(values, complete).tolist() == expected
+    assert outliers(values, complete).tolist() == expected

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
+from traceview.analyses.answers import Results
 from traceview.analyses.categories import categories
 from traceview.analyses.copies import copies
 from traceview.analyses.facts import facts
@@ -17,8 +18,8 @@ from traceview.analyses.kernels import kernels, kernels_by_stream
 from traceview.analyses.launches import launches
 from traceview.analyses.notices import notices
 from traceview.analyses.operators import operators
-from traceview.analyses.results import Results
 from traceview.analyses.rules import Rules, load_rules
+from traceview.analyses.step_windows import step_windows
 from traceview.analyses.steps import steps
 from traceview.analyses.workspace import Workspace
 from traceview.events import Notice, Trace
@@ -34,6 +35,7 @@ ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
     ("operators", operators),
     ("categories", categories),
     ("steps", steps),
+    ("step_windows", step_windows),
 )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from traceview.analyses.answers import Results
 from traceview.analyses.grouping import combined, compact, spread, sums
 from traceview.analyses.kernels import clipped_sums
-from traceview.analyses.results import Results
 from traceview.analyses.workspace import Workspace
 from traceview.events import Kind
 from traceview.intervals import total, union

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traceview.analyses.results import Results
+from traceview.analyses.answers import Results
 from traceview.analyses.workspace import Workspace
 from traceview.events import Kind, Notice
 from traceview.units import duration, plural, safe, short_name

@@ -220,33 +220,3 @@ class StepTimes(Table):
     outlier: np.ndarray = column(
         "complete, with more than 1.5 times the kernel time of the others' median", "bool"
     )
-
-
-@dataclass(frozen=True)
-class Results:
-    """Hold what ANALYSES return, one field each."""
-
-    kernels: Kernels
-    kernels_by_stream: StreamKernels
-    copies: Copies
-    launches: Launches
-    gpu_time: GpuTime
-    operators: Operators
-    categories: Categories
-    steps: StepTimes
-
-    @property
-    def coverage(self) -> Coverage:
-        """Return which launches have device records."""
-        return self.launches.coverage
-
-    @property
-    def utilisation_reliable(self) -> bool:
-        """Say whether there are device records, and enough of them for the launches seen."""
-        return len(self.gpu_time) > 0 and self.coverage.reliable
-
-    @property
-    def utilisation(self) -> float | None:
-        """Return busy by span over all devices (0..1), None where it cannot be told."""
-        span = int(self.gpu_time.span.sum())
-        return int(self.gpu_time.busy.sum()) / span if self.utilisation_reliable and span else None

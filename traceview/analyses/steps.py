@@ -7,7 +7,7 @@ import numpy as np
 from traceview.analyses.grouping import sums
 from traceview.analyses.results import StepTimes
 from traceview.analyses.workspace import Workspace
-from traceview.events import Flag, Kind
+from traceview.events import Flag, Kind, Steps, Trace
 
 OUTLIER = 1.5
 
@@ -20,7 +20,7 @@ def steps(workspace: Workspace) -> StepTimes:
     s = trace.slices
     calls = np.flatnonzero(s.kind == Kind.LAUNCH)
     calls = calls[(s.flags[calls] & Flag.NESTED_CALL) == 0]
-    of_call = _step_of(workspace, calls)
+    of_call = step_of(trace, marked, calls)
     has = np.zeros(len(s), bool)
     link = s.link[workspace.usable]
     has[link[link >= 0]] = True
@@ -28,36 +28,35 @@ def steps(workspace: Workspace) -> StepTimes:
     launched = np.bincount(of_call[inside], minlength=count) if count else np.zeros(0, np.int64)
     present = np.bincount(of_call[inside & has[calls]], minlength=count) if count else np.zeros(0, np.int64)
     kernel = (work.kind == Kind.KERNEL) & (work.link >= 0)
-    of_kernel = _step_of(workspace, work.link[kernel])
+    of_kernel = step_of(trace, marked, work.link[kernel])
     held = of_kernel >= 0
     kernels = sums(of_kernel[held], work.dur[kernel][held], count)
     complete = (launched > 0) & (present * 100 >= launched * 99)
     return StepTimes(
-        marked.number, marked.start, marked.dur, launched, kernels, complete, _outliers(kernels, complete)
+        marked.number, marked.start, marked.dur, launched, kernels, complete, outliers(kernels, complete)
     )
 
 
-def _step_of(workspace: Workspace, rows: np.ndarray) -> np.ndarray:
+def step_of(trace: Trace, marked: Steps, rows: np.ndarray) -> np.ndarray:
     """Return the step in which host slices begin, on any thread of the step's process or rank; -1 for none."""
-    trace = workspace.trace
     found = np.full(len(rows), -1, np.int64)
-    if not len(trace.steps):
+    if not len(marked):
         return found
     scope = np.array([t.scope for t in trace.tracks])
-    scope_of_step = scope[trace.slices.track[trace.steps.row]]
+    scope_of_step = scope[trace.slices.track[marked.row]]
     for code in np.unique(scope_of_step).tolist():
         own = np.flatnonzero(scope_of_step == code)
-        start = trace.steps.start[own]
+        start = marked.start[own]
         asked = np.flatnonzero(scope[trace.slices.track[rows]] == code)
         begin = trace.slices.start[rows[asked]]
         at = np.searchsorted(start, begin, "right") - 1
-        inside = (at >= 0) & (begin < (start + trace.steps.dur[own])[at])
+        inside = (at >= 0) & (begin < (start + marked.dur[own])[at])
         found[asked[inside]] = own[at[inside]]
     return found
 
 
-def _outliers(kernels: np.ndarray, complete: np.ndarray) -> np.ndarray:
-    """Return which complete steps have more kernel time than 1.5 times the median of the other complete ones."""
+def outliers(kernels: np.ndarray, complete: np.ndarray) -> np.ndarray:
+    """Return which complete steps have more time (ns) than 1.5 times the median of the other complete ones."""
     outlier = np.zeros(len(kernels), bool)
     rows = np.flatnonzero(complete)
     others = len(rows) - 1

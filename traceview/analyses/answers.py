@@ -1,0 +1,57 @@
+"""All answers about one trace, one field per analysis.
+
+Apart from the tables in results.py, so that an analysis can import those, and others can use it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from traceview.analyses.results import (
+    Categories,
+    Copies,
+    Coverage,
+    GpuTime,
+    Kernels,
+    Launches,
+    Operators,
+    StepTimes,
+    StreamKernels,
+)
+from traceview.analyses.step_windows import StepTime, StepWindows, step_time
+
+
+@dataclass(frozen=True)
+class Results:
+    """Hold what ANALYSES return, one field each."""
+
+    kernels: Kernels
+    kernels_by_stream: StreamKernels
+    copies: Copies
+    launches: Launches
+    gpu_time: GpuTime
+    operators: Operators
+    categories: Categories
+    steps: StepTimes
+    step_windows: StepWindows
+
+    @property
+    def step_time(self) -> StepTime:
+        """Return how long a step takes."""
+        return step_time(self.step_windows)
+
+    @property
+    def coverage(self) -> Coverage:
+        """Return which launches have device records."""
+        return self.launches.coverage
+
+    @property
+    def utilisation_reliable(self) -> bool:
+        """Say whether there are device records, and enough of them for the launches seen."""
+        return len(self.gpu_time) > 0 and self.coverage.reliable
+
+    @property
+    def utilisation(self) -> float | None:
+        """Return busy by span over all devices (0..1), None where it cannot be told."""
+        span = int(self.gpu_time.span.sum())
+        return int(self.gpu_time.busy.sum()) / span if self.utilisation_reliable and span else None
