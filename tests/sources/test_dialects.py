@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from typing import Any
 
-from tests.sources.trace_text import read, rows
+import pytest
+
+import traceview
+from tests.sources.trace_text import SHARED, read, rows
 from traceview.sources.dialects import DIALECTS
 
 
@@ -77,6 +82,42 @@ def test_ascend_hardware_streams_are_device_work_and_waits_are_not() -> None:
         "Computing": "DERIVED",
         "aclrtLaunch": "RUNTIME",
     }
+
+
+def test_an_ascend_collective_is_its_whole_slice_and_its_tasks_are_parts_of_it() -> None:
+    events = [
+        *lane(3, "Ascend Hardware", 2, "Stream 2", "NPU"),
+        *lane(3, "Ascend Hardware", 9, "Stream 9", "NPU"),
+        *lane(6, "HCCL", 70, "Communication Kernel", "NPU"),
+        *lane(6, "HCCL", 0, "Plane 0", "NPU"),
+        slice_of("MatMul", 3, 2, 1),
+        slice_of("MEMCPY_ASYNC", 3, 2, 4),
+        slice_of("NOTIFY_WAIT", 3, 9, 6),
+        slice_of("REDUCE_ASYNC_V2", 3, 9, 8),
+        slice_of("Default/AllReduce-op5_0", 6, 70, 6),
+        slice_of("Notify_Wait", 6, 0, 6),
+    ]
+    assert kinds(events) == {
+        "MatMul": "KERNEL",
+        "MEMCPY_ASYNC": "COPY",  # on a stream that notifies nobody: a copy of its own
+        "NOTIFY_WAIT": "DERIVED",
+        "REDUCE_ASYNC_V2": "DERIVED",
+        "Default/AllReduce-op5_0": "KERNEL",
+        "Notify_Wait": "DERIVED",
+    }
+
+
+@pytest.mark.skipif(not (SHARED / "traces").exists(), reason="the shared traces are not here")
+@pytest.mark.parametrize("rank", [0, 1])
+def test_ascend_device_time_is_what_the_traces_own_overlap_analysis_says(rank: int) -> None:
+    path = next((SHARED / "traces").glob(f"mindspore*/*device_{rank}__*.json"))
+    own: dict[str, int] = {}
+    for e in json.loads(path.read_text()):
+        if e.get("ph") == "X" and e["name"] in ("Computing", "Communication(Not Overlapped)"):
+            own[e["name"]] = own.get(e["name"], 0) + int(Decimal(str(e["dur"])) * 1000)
+    time = traceview.analyze(traceview.read_trace(path)).gpu_time
+    assert abs(int(time.compute[0]) - own["Computing"]) < 1000
+    assert abs(int(time.exposed_collective[0]) - own["Communication(Not Overlapped)"]) < 1000
 
 
 def test_an_onnx_runtime_node_called_kernel_time_is_host_time() -> None:

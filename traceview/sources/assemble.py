@@ -152,6 +152,8 @@ def _kinds_by_name(rows: _Rows, names: list[str], lanes: LaneTable) -> None:
     if mixed.any():
         for pattern, kind in reversed(DEVICE_NAMES):
             rows.kind[mixed & _matching(pattern, rows.name, names, mixed)] = kind
+    if dialect.settle:
+        dialect.settle(rows.kind, rows.lane, rows.name, names, lanes.classes)
     if dialect.calls_by_name:
         other = rows.kind == Kind.OTHER
         rows.kind[other & _matching(HOST_CALL, rows.name, names, other)] = Kind.RUNTIME

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from traceview.events import Kind
 
@@ -29,6 +31,9 @@ class LaneClass(NamedTuple):
     by_name: bool = False  # the lane mixes kernels, copies, fills and waits: see DEVICE_NAMES
 
 
+Settle = Callable[[np.ndarray, np.ndarray, np.ndarray, list[str], Sequence[LaneClass]], None]
+
+
 @dataclass(frozen=True)
 class Hints:
     """Describe a whole file, for recognising its dialect."""
@@ -45,6 +50,8 @@ class Hints:
 class Dialect:
     """Bind a name to the two questions.
 
+    `settle`, where given, sees all slices at once and corrects their kinds in place: (kind, lane and name
+    code of each slice, names, the class of each lane).
     `calls_by_name`: host lanes mix runtime calls and other ranges, told apart by their names.
     """
 
@@ -52,4 +59,5 @@ class Dialect:
     title: str
     recognises: Callable[[Hints], bool]
     classify: Callable[[LaneFacts], LaneClass]
+    settle: Settle | None = None
     calls_by_name: bool = False
