@@ -72,7 +72,7 @@ def test_no_number_of_any_output_is_negative_or_not_finite(drawn: list[tuple[str
 def test_columns_in_nanoseconds_leave_as_microseconds_and_say_so() -> None:
     document = summary_document(everything())
     analysis = everything()
-    for name in ("kernels", "kernels_by_stream", "copies", "gpu_time", "operators", "categories", "steps"):
+    for name in ("kernels", "kernels_by_stream", "copies", "gpu_time", "operators", "categories"):
         table = getattr(analysis, name)
         assert isinstance(table, Table)
         expected = [f"{c.name}_us" if c.unit == "ns" else c.name for c in table.columns()]

@@ -10,12 +10,11 @@ import numpy as np
 
 from traceview import __version__
 from traceview.analyses import Analysis
-from traceview.analyses.facts import us
-from traceview.analyses.grouping import Quantiles
 from traceview.events import Notice
 from traceview.report import kpis
+from traceview.report.records import quantiles_record, records
+from traceview.report.time_documents import time_documents
 from traceview.report.title import chips, default_title, public_label
-from traceview.tables import Table
 from traceview.units import count, data_size, duration, middle, plural, safe, share, short_unique
 
 SCHEMA = "traceview.summary/1"
@@ -33,21 +32,21 @@ def summary_document(analysis: Analysis) -> dict[str, Any]:
         "warnings": [_notice(n) for n in analysis.warnings],
         "account": asdict(analysis.trace.account),
         "meta": _meta(analysis),
-        "gpu_time": _records(analysis.gpu_time),
-        "kernels": _records(analysis.kernels),
-        "kernels_by_stream": _records(analysis.kernels_by_stream),
-        "copies": _records(analysis.copies),
+        "gpu_time": records(analysis.gpu_time),
+        "kernels": records(analysis.kernels),
+        "kernels_by_stream": records(analysis.kernels_by_stream),
+        "copies": records(analysis.copies),
         "launches": {
-            "launch_latency_us": _quantiles(launches.latency),
-            "queue_delay_us": _quantiles(launches.queue_delay),
-            "start_delay_us": _quantiles(launches.start_delay),
+            "launch_latency_us": quantiles_record(launches.latency),
+            "queue_delay_us": quantiles_record(launches.queue_delay),
+            "start_delay_us": quantiles_record(launches.start_delay),
             "started_during_call": launches.started_during_call,
             "coverage": {**asdict(launches.coverage), "expected": launches.coverage.expected},
-            "by_call": _records(launches.by_call),
+            "by_call": records(launches.by_call),
         },
-        "operators": _records(analysis.operators),
-        "categories": _records(analysis.categories),
-        "steps": _records(analysis.steps),
+        "operators": records(analysis.operators),
+        "categories": records(analysis.categories),
+        **time_documents(analysis),
     }
 
 
@@ -70,24 +69,6 @@ def _meta(analysis: Analysis) -> dict[str, Any]:
         "base_ns": meta.base_ns,
         "devices": [{"key": d.key, "name": d.name, **d.properties} for d in analysis.trace.devices],
     }
-
-
-def _records(table: Table) -> list[dict[str, Any]]:
-    """Return a table's rows; columns in ns become µs and say so, -1 stands for unknown and becomes None."""
-    columns: dict[str, list[Any]] = {}
-    for name, unit, _ in table.columns():
-        values = getattr(table, name).tolist()
-        if unit == "ns":
-            columns[f"{name}_us"] = [us(v) for v in values]
-        else:
-            columns[name] = [None if unit == "bytes" and v < 0 else v for v in values]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _quantiles(found: Quantiles | None) -> dict[str, float] | None:
-    if found is None:
-        return None
-    return {k: v if k == "count" else us(v) for k, v in asdict(found).items()}
 
 
 def summary_text(analysis: Analysis, top: int = 10) -> str:
@@ -237,14 +218,15 @@ def _operators(analysis: Analysis, top: int) -> list[str]:
 
 
 def _steps(analysis: Analysis) -> list[str]:
-    table = analysis.steps
-    if not len(table):
-        return []
-    wall = table.wall
+    table, time = analysis.step_windows, analysis.step_time
+    if not len(table) or time.median_ns is None:
+        return [f"Steps: {count(len(table))}, none complete"] if len(table) else []
     text = (
-        f"Steps: {count(len(table))}, host time {duration(float(np.median(wall)))} (median), "
-        f"{duration(int(wall.min()))} to {duration(int(wall.max()))}"
+        f"Steps: {count(len(table))}, {duration(time.median_ns)} (median {time.basis} of {count(time.count)}), "
+        f"p95 {duration(time.p95_ns or 0)}, spread {duration(time.spread_ns or 0)}"
     )
+    if time.differs and time.wall_median_ns is not None:
+        text += f"; host marks last {duration(time.wall_median_ns)}, which is not the step time"
     kernel = analysis.facts["kernel_us_per_step"]
     return [
         text if kernel is None else f"{text}; kernels of a step {duration(kernel * 1000)} (median of sums)"

@@ -152,12 +152,12 @@ def _delay_kpi(analysis: Analysis) -> Kpi | None:
 
 
 def _step_kpi(analysis: Analysis) -> Kpi | None:
-    steps = analysis.trace.steps
-    if not len(steps):
+    time = analysis.step_time
+    if time.median_ns is None:
         return None
-    low, high = duration(int(steps.dur.min())), duration(int(steps.dur.max()))
-    detail = f"median of {plural(len(steps), 'step')} · {low} to {high}, host time"
-    return _time_kpi("step", "Step time", float(np.median(steps.dur)), detail)
+    low, high = duration(int(time.samples.min())), duration(int(time.samples.max()))
+    detail = f"{time.basis} · median of {plural(time.count, 'step')} · {low} to {high}"
+    return _time_kpi("step", "Step time", time.median_ns, detail)
 
 
 def _host_kpis(analysis: Analysis) -> tuple[Kpi, ...]:

@@ -15,6 +15,7 @@ from traceview.report.sections import (
     launches,
     method,
     operators,
+    steps,
 )
 from traceview.report.view import SectionView
 
@@ -30,6 +31,7 @@ class Section(NamedTuple):
 SECTIONS: tuple[Section, ...] = (
     Section("gpu-time", "GPU time", gpu_time.build),
     Section("timeline", "Timeline", None),
+    Section("steps", "Steps", steps.build),
     Section("kernels", "Kernels", kernels.build),
     Section("operators", "Operators", operators.build),
     Section("copies", "Copies", copies.build),

@@ -1,0 +1,151 @@
+"""Steps on the device: windows, their partition, and which of them count."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.analyses.making import Event, analysed, call, copy, device, kernel, launch, note, op, read
+from traceview.analyses.windows import named_rows, steps_from
+from traceview.events import Kind
+
+PARTS = ("compute", "exposed_collective", "exposed_copy", "exposed_fill", "idle")
+
+
+def steps(*starts: float, lag: float = 500, long: float = 40) -> list[Event]:
+    """Return steps of 90 us that begin at these times, each with two kernels that run `lag` later."""
+    events: list[Event] = []
+    for i, ts in enumerate(starts):
+        events += [note(f"ProfilerStep#{i + 3}", ts, 90)]
+        for j in range(2):
+            events += [launch(ts + 10 + 20 * j, 5, 10 * i + j)]
+            events += [kernel("k", ts + lag + (long + 5) * j, long, 10 * i + j)]
+    return events
+
+
+def test_a_window_runs_from_the_first_record_to_that_of_the_next_step_and_the_last_is_open() -> None:
+    table = analysed(*steps(0, 100, 210)).step_windows
+    assert table.number.tolist() == [3, 4, 5]
+    assert table.window_start.tolist() == [500_000, 600_000, 710_000]
+    assert table.window_end.tolist() == [600_000, 710_000, 795_000]
+    assert table.period.tolist() == [100_000, 110_000, -1]
+    assert table.open_end.tolist() == [False, False, True]
+    assert table.sample.tolist() == [True, True, False]
+    assert table.idle.tolist() == [20_000, 30_000, 5_000]
+
+
+def test_the_device_period_is_the_step_time_where_there_are_two() -> None:
+    time = analysed(*steps(0, 100, 210)).step_time
+    assert (time.basis, time.count, time.median_ns) == ("device period", 2, 105_000)
+    assert (time.wall_median_ns, time.period_median_ns, time.differs) == (90_000, 105_000, True)
+    assert time.spread_ns == 5_000
+    assert time.outside_share == 0
+
+
+def test_with_one_period_the_step_time_is_wall_time_on_the_host() -> None:
+    time = analysed(*steps(0, 100)).step_time
+    assert (time.basis, time.count, time.median_ns, time.differs) == ("host wall", 2, 90_000, False)
+
+
+def test_a_prefetch_copy_on_a_side_stream_does_not_set_the_window() -> None:
+    early = [call("cudaMemcpyAsync", 105, 2, 77), copy(300, 10, 77, stream=20)]
+    table = analysed(*steps(0, 100, 200), *early).step_windows
+    assert table.window_start.tolist() == [500_000, 600_000, 700_000]
+    assert table.outside.tolist() == [0, 10_000, 0]
+    assert table.work.tolist() == [80_000, 90_000, 80_000]
+
+
+def test_a_collective_that_waits_long_does_not_make_its_stream_the_main_one() -> None:
+    waiting = [launch(120, 2, 88), kernel("ncclDevKernel_AllReduce", 520, 900, 88, stream=20)]
+    assert analysed(*steps(0, 100, 200), *waiting).step_windows.window_start.tolist()[1] == 600_000
+
+
+def test_a_step_over_one_and_a_half_times_the_others_is_kept_out_of_the_median_but_not_of_the_p95() -> None:
+    analysis = analysed(*steps(0, 300, 400, 500, 600))
+    assert analysis.step_windows.outlier.tolist() == [True, False, False, False, False]
+    assert analysis.step_time.samples.tolist() == [100_000] * 3
+    assert analysis.step_time.p95_ns == 270_000
+
+
+def test_a_step_without_its_records_is_incomplete_and_its_neighbours_period_is_no_sample() -> None:
+    events = [e for e in steps(0, 100, 200, 300, 400) if not (e["cat"] == "kernel" and e["ts"] in (600, 645))]
+    table = analysed(*events).step_windows
+    assert table.complete.tolist() == [True, False, True, True, True]
+    assert table.window_start.tolist() == [500_000, -1, 700_000, 800_000, 900_000]
+    assert table.period.tolist() == [200_000, -1, 100_000, 100_000, -1]
+    assert table.sample.tolist() == [False, False, True, True, False]
+
+
+def test_steps_of_a_host_trace_have_wall_time_only() -> None:
+    analysis = analysed(note("ProfilerStep#1", 0, 100), op("a", 5, 50), note("ProfilerStep#2", 200, 120))
+    assert analysis.step_time.basis == "host wall"
+    assert analysis.step_time.median_ns == 110_000
+    assert analysis.step_windows.period.tolist() == [-1, -1]
+    assert analysis.step_time.outside_share is None
+
+
+def test_a_trace_without_steps_has_no_step_time() -> None:
+    analysis = analysed(launch(0, 5, 1), kernel("k", 10, 5, 1))
+    assert len(analysis.step_windows) == 0
+    assert analysis.step_time.basis is None
+    assert analysis.step_time.median_ns is None
+
+
+def test_each_rank_of_a_merged_file_has_windows_of_its_own() -> None:
+    events: list[Event] = []
+    for rank in (0, 1):
+        for e in steps(0, 100, 200, lag=500 + 7 * rank):
+            on_host = e["cat"] != "kernel"
+            events.append({**e, "pid": f"rank{rank} 41" if on_host else f"rank{rank} GPU 0"})
+    table = analysed(*events).step_windows
+    assert table.device.tolist() == ["rank0/0", "rank1/0"] * 3
+    assert sorted(table.period.tolist()) == [-1, -1, *[100_000] * 4]
+
+
+@pytest.mark.parametrize(
+    "names", [("step[DECODE bs=32]", "step[DECODE bs=32]"), ("Iteration 4", "Iteration 5")]
+)
+def test_well_known_annotations_mark_steps_where_the_profiler_does_not(names: tuple[str, str]) -> None:
+    events = [note(n, 100 * i, 90) for i, n in enumerate(names)]
+    analysis = analysed(*events, note("forward", 10, 20), note("forward", 110, 20))
+    assert analysis.step_windows.name.tolist() == list(names)
+    assert analysis.facts["step_count"] == 0
+
+
+def test_chosen_steps_are_numbered_by_their_names_or_in_order_and_do_not_nest() -> None:
+    trace = read(op("batch 7", 0, 50), op("batch 8", 10, 20), op("batch 9", 60, 20))
+    found = steps_from(trace, named_rows(trace, trace.rows_of(Kind.OP), re.compile("batch")))
+    assert (found.number.tolist(), found.start.tolist()) == ([7, 9], [0, 60_000])
+    same = read(op("b", 0, 50), op("b", 60, 20))
+    assert steps_from(same, np.arange(2)).number.tolist() == [0, 1]
+
+
+work = st.tuples(st.sampled_from(["k", "ncclKernel", "copy", "fill"]), st.integers(0, 60), st.integers(7, 8))
+
+
+@given(st.lists(st.lists(work, min_size=1, max_size=6), min_size=1, max_size=6), st.integers(0, 300))
+def test_windows_tile_and_their_parts_add_up(drawn: list[list[tuple[str, int, int]]], lag: int) -> None:
+    events: list[Event] = []
+    free = {7: 0, 8: 0}
+    for i, records in enumerate(drawn):
+        events.append(note(f"ProfilerStep#{i}", 100 * i, 99))
+        for j, (kind, dur, stream) in enumerate(records):
+            number = 10 * i + j
+            free[stream] = start = max(free[stream], 100 * i + lag + 3 * j)
+            free[stream] += dur
+            cat = {"copy": "gpu_memcpy", "fill": "gpu_memset"}.get(kind, "kernel")
+            events.append(launch(100 * i + 2 * j, 1, number))
+            events.append(device(cat, kind, start, dur, number, stream=stream))
+    table = analysed(*events).step_windows
+    placed = np.flatnonzero(table.window_start >= 0)
+    assert (table.window_end[placed[:-1]] == table.window_start[placed[1:]]).all()
+    whole = table.window_end - table.window_start
+    added = sum(getattr(table, p) for p in PARTS)
+    assert (added[placed] == whole[placed]).all()
+    assert all((getattr(table, p) >= 0).all() for p in PARTS)
+    assert table.open_end.sum() == min(len(placed), 1)
+    assert ((table.outside >= 0) & (table.outside <= table.work)).all()

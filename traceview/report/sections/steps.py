@@ -1,0 +1,104 @@
+"""Steps: how long each took on the device and on the host, and what the device did meanwhile."""
+
+from __future__ import annotations
+
+from traceview.analyses.step_windows import FEWEST_PERIODS, HOST_WALL, StepTime, StepWindows
+from traceview.report.context import Context
+from traceview.report.view import Cell, Column, Fact, FactsView, SectionView, TableView
+from traceview.units import count, duration, plural, safe, share
+
+MOST_ROWS = 200
+COLUMNS = (
+    Column("number", "Step", "text"),
+    Column(
+        "period",
+        "Device period ms",
+        "ms",
+        "first record on the main stream to that of the next step",
+        bar=True,
+    ),
+    Column("wall", "Host wall ms", "ms", "length of its mark on the host"),
+    Column("compute", "Compute ms", "ms", "of the window: union of compute kernels"),
+    Column("exposed_collective", "Collective ms", "ms", "of the window: exposed collectives"),
+    Column("exposed_copy", "Copy ms", "ms", "of the window: exposed copies"),
+    Column("exposed_fill", "Fill ms", "ms", "of the window: exposed fills"),
+    Column("idle", "Idle ms", "ms", "of the window: no device work; the five parts add up to it"),
+    Column("kernels", "Kernels", "count", "kernels it launched"),
+    Column("kernel_sum", "Kernel sum ms", "ms", "their added durations"),
+    Column("launches", "Launches", "count"),
+    Column("outside", "Outside ms", "ms", "work it launched that ran outside its window"),
+    Column("marks", "Remarks", "text"),
+)
+_MARKS = (
+    ("open_end", "open end"),
+    ("outlier", "outlier"),
+)
+EMPTY = (
+    "No steps in this trace. Call prof.step() after each iteration (torch.profiler.profile with a schedule), put "
+    'record_function("train_step") around it, or choose the slices that mark a step with --step-name REGEX.'
+)
+
+
+def build(context: Context) -> SectionView:
+    """Show the step time with its basis, and the steps."""
+    table, time = context.analysis.step_windows, context.analysis.step_time
+    if not len(table):
+        return SectionView("steps", "Steps", empty=EMPTY)
+    rows = tuple(_row(table, i) for i in range(min(len(table), MOST_ROWS)))
+    others = f"{len(table) - len(rows):,} further steps." if len(table) > len(rows) else ""
+    return SectionView(
+        "steps",
+        "Steps",
+        _note(time),
+        (FactsView("", _facts(table, time)), TableView("steps", "steps", COLUMNS, rows, 0, others=others)),
+    )
+
+
+def _note(time: StepTime) -> str:
+    if time.basis is None:
+        return "No step is complete: their launches lack device records, so no step time is told."
+    note = (
+        "A step's window runs from its first record on the device's main stream to the next step's first record "
+        "there; the last one has no period and stays out of medians, as do incomplete steps and outliers."
+    )
+    if time.basis == HOST_WALL:
+        note = f"Step time is wall time on the host: fewer than {FEWEST_PERIODS} steps have a device period."
+    if time.differs and time.wall_median_ns is not None and time.period_median_ns is not None:
+        note += (
+            f" Host marks last {duration(time.wall_median_ns)}, device periods {duration(time.period_median_ns)} "
+            "(medians): the host runs ahead or waits, so its marks are not step times."
+        )
+    return note
+
+
+def _facts(table: StepWindows, time: StepTime) -> tuple[Fact, ...]:
+    facts = [Fact("Steps", count(len(table)), f"marked by {safe(str(table.name[0]))} and the like")]
+    if time.median_ns is not None and time.p95_ns is not None and time.spread_ns is not None:
+        base = f"{time.basis}, of {plural(time.count, 'step')}"
+        facts += [
+            Fact("Step time", duration(time.median_ns), f"median; {base}"),
+            Fact("P95", duration(time.p95_ns), "of complete steps, outliers included"),
+            Fact("Spread", duration(time.spread_ns), "75th less 25th percentile"),
+        ]
+    if time.outside_share is not None:
+        facts.append(
+            Fact("Outside", share(time.outside_share), "of the steps' device work, outside their windows")
+        )
+    return tuple(facts)
+
+
+def _row(table: StepWindows, i: int) -> tuple[Cell, ...]:
+    marks = [text for key, text in _MARKS if getattr(table, key)[i]]
+    if not table.complete[i]:
+        marks.append("incomplete")
+    placed = int(table.window_start[i]) >= 0
+    if not placed:
+        marks.append("no window")
+    figures = [getattr(table, c.key)[i].item() for c in COLUMNS[1:-1]]
+    unknown = {"period": int(table.period[i]) < 0}
+    parts = {"compute", "exposed_collective", "exposed_copy", "exposed_fill", "idle", "outside"}
+    cells = [
+        None if unknown.get(c.key) or (c.key in parts and not placed) else v
+        for c, v in zip(COLUMNS[1:-1], figures, strict=True)
+    ]
+    return (str(int(table.number[i])), *cells, ", ".join(marks))
