@@ -13,6 +13,7 @@ from traceview.analyses.answers import Results
 from traceview.analyses.categories import categories
 from traceview.analyses.copies import copies
 from traceview.analyses.facts import facts
+from traceview.analyses.gaps import gaps
 from traceview.analyses.gpu_time import gpu_time
 from traceview.analyses.kernels import kernels, kernels_by_stream
 from traceview.analyses.launches import launches
@@ -36,6 +37,7 @@ ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
     ("categories", categories),
     ("steps", steps),
     ("step_windows", step_windows),
+    ("gaps", gaps),
 )
 
 
@@ -56,7 +58,7 @@ def analyze(trace: Trace, rules: Rules | None = None) -> Analysis:
     """Return all analyses of a trace; `rules` give kernels their categories (see load_rules)."""
     chosen = rules or load_rules()
     workspace = Workspace(trace, chosen)
-    results = Results(**{name: analysis(workspace) for name, analysis in ANALYSES})
+    results = Results(**{name: workspace.once(analysis) for name, analysis in ANALYSES})
     parts = {f.name: getattr(results, f.name) for f in fields(results)}
     found = (*trace.notices, *notices(workspace, results))
     return Analysis(**parts, trace=trace, rules=chosen, facts=facts(workspace, results), warnings=found)

@@ -6,7 +6,9 @@ Apart from the tables in results.py, so that an analysis can import those, and o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from traceview.analyses.gaps import GapCauses, GapLengths, Gaps, gap_causes, gap_lengths
 from traceview.analyses.results import (
     Categories,
     Copies,
@@ -34,11 +36,22 @@ class Results:
     categories: Categories
     steps: StepTimes
     step_windows: StepWindows
+    gaps: Gaps
 
-    @property
+    @cached_property
     def step_time(self) -> StepTime:
         """Return how long a step takes."""
         return step_time(self.step_windows)
+
+    @cached_property
+    def gap_causes(self) -> GapCauses:
+        """Return what the idle time of all devices went to."""
+        return gap_causes(self.gaps)
+
+    @cached_property
+    def gap_lengths(self) -> GapLengths:
+        """Return how many gaps have which length."""
+        return gap_lengths(self.gaps)
 
     @property
     def coverage(self) -> Coverage:

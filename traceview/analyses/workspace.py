@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from traceview.analyses.grouping import compact
 from traceview.analyses.nesting import Nesting, nest
 from traceview.analyses.rules import COLLECTIVE, COPIES, Rules
 from traceview.events import DEVICE_WORK, Flag, Kind, Trace
+
+_Answer = TypeVar("_Answer")
 
 NESTED = (Kind.OP, Kind.ANNOTATION, Kind.LAUNCH, Kind.RUNTIME, Kind.OTHER)
 _COLLECTIVE_ARGUMENTS = (
@@ -54,6 +57,13 @@ class Workspace:
 
     def __init__(self, trace: Trace, rules: Rules) -> None:
         self.trace, self.rules = trace, rules
+        self._answers: dict[Callable[[Workspace], object], object] = {}
+
+    def once(self, question: Callable[[Workspace], _Answer]) -> _Answer:
+        """Return what an analysis answers, asking it the first time only: one may build on another."""
+        if question not in self._answers:
+            self._answers[question] = question(self)
+        return cast("_Answer", self._answers[question])
 
     @cached_property
     def usable(self) -> np.ndarray:

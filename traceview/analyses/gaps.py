@@ -1,0 +1,257 @@
+"""When each device did nothing at all, and why.
+
+A gap is a stretch of a device's span in which none of its streams has work. gap_parts cuts it into
+parts by cause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from traceview.analyses.gap_parts import (
+    CAUSES,
+    HOST_CAUSES,
+    INSIDE_LAUNCH,
+    QUEUED,
+    Holes,
+    Pieces,
+    longest,
+    parts,
+    pieces,
+)
+from traceview.analyses.grouping import by_size, sums, texts
+from traceview.analyses.host_stack import Stack, stack_at
+from traceview.analyses.host_states import PROFILER, STATES, HostStates, spans
+from traceview.analyses.stream_waits import waits_of
+from traceview.analyses.windows import marked_steps, windows
+from traceview.analyses.workspace import Work, Workspace
+from traceview.events import Flag
+from traceview.intervals import union
+from traceview.tables import Table, column
+
+LENGTH_EDGES_NS = (0, *(m * 10**e for e in range(3, 9) for m in (1, 3)), 10**9)
+_PLACE = {column: i for i, (column, _) in enumerate(CAUSES)}
+NO_WAIT_RECORDED = "unrecorded device work, another stream or another device"
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps(Table):
+    """Hold one row per idle gap, by device, then start. The parts by cause add up to dur."""
+
+    device: np.ndarray = column("device, scoped by rank where the file has several", "text")
+    start: np.ndarray = column("opening: end of the work before", "ns")
+    dur: np.ndarray = column("length: until any stream of the device has work again", "ns")
+    before: np.ndarray = column("name of the work that ended as it opened", "text")
+    after: np.ndarray = column("name of the work that ends it", "text")
+    launch: np.ndarray = column("row of the host call that launched that work, -1 for none", "id")
+    step: np.ndarray = column("place of the step whose window holds its opening, -1 for none", "id")
+    profiler_overhead: np.ndarray = column("part: the profiler had the host", "ns")
+    allocation: np.ndarray = column("part: the host allocated, freed or loaded code", "ns")
+    data_loading: np.ndarray = column("part: a data loader had the host", "ns")
+    synchronisation: np.ndarray = column("part: the host synchronised or copied while blocked", "ns")
+    host_late: np.ndarray = column("part: the host did other things before the launch", "ns")
+    inside_launch: np.ndarray = column("part: inside the launch call", "ns")
+    in_flight: np.ndarray = column("part: launched, on its way, at most 100 us", "ns")
+    queued: np.ndarray = column("part: launched, and not started for longer than that", "ns")
+    turnaround: np.ndarray = column("part: launched before the gap, which lasts at most 100 us", "ns")
+    inside_graph: np.ndarray = column("part: the same, within one graph launch", "ns")
+    unknown: np.ndarray = column("part: no launch recorded", "ns")
+    cause: np.ndarray = column("cause of the largest part", "text")
+    op: np.ndarray = column("innermost operator in the longest slice of the largest host part", "text")
+    annotation: np.ndarray = column("innermost annotation there, steps left out", "text")
+    python: np.ndarray = column("innermost Python frame there, where recorded", "text")
+    wait: np.ndarray = column("where work was queued: the stream wait recorded before its launch", "text")
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Hold the gaps of one device: places in Workspace.work of the records before and after, and rows."""
+
+    holes: Holes
+    before: np.ndarray
+    after: np.ndarray
+    launch: np.ndarray
+    figures: np.ndarray
+    stack: Stack
+    wait: np.ndarray
+
+
+def gaps(workspace: Workspace) -> Gaps:
+    """Return every idle gap of every device, with its parts."""
+    trace, states = workspace.trace, workspace.once(HostStates.found)
+    placed = windows(workspace, marked_steps(trace))
+    scope = np.array([trace.tracks[t].scope for t in _a_track_per_device(workspace)], np.int64)
+    tables = []
+    for device in range(len(workspace.devices)):
+        found = _gaps_of(workspace, device, states.of(trace, int(scope[device])))
+        step = placed.at(found.holes.opening, scope == scope[device])
+        tables.append(_table(workspace, device, found, step))
+    columns = [c.name for c in Gaps.columns()]
+    if not tables:
+        tables = [Gaps(*(np.empty(0, object if c.unit == "text" else np.int64) for c in Gaps.columns()))]
+    return Gaps(*(np.concatenate([getattr(t, name) for t in tables]) for name in columns))
+
+
+def _a_track_per_device(workspace: Workspace) -> list[int]:
+    found: dict[int, int] = {}
+    for track in np.unique(workspace.trace.slices.track[workspace.usable]).tolist():
+        found.setdefault(int(workspace.device_of_track[track]), track)
+    return [found[device] for device in sorted(found)]
+
+
+def _gaps_of(workspace: Workspace, device: int, states: HostStates) -> _Found:
+    """Find and cut the gaps of one device."""
+    trace = workspace.trace
+    opening, closing, before, after = _holes(workspace.work, device)
+    link = workspace.work.link
+    launch = np.where(after >= 0, link[after], -1)
+    start, dur = trace.slices.start, trace.slices.dur
+    linked = launch >= 0
+    same = linked & (before >= 0) & (link[before] == launch)
+    same[same] = (trace.slices.flags[workspace.work.row[after[same]]] & Flag.GRAPH) != 0
+    called = np.where(linked, start[launch], -1)
+    holes = Holes(opening, closing, called, np.where(linked, called + dur[launch], -1), linked, same)
+    busy = {state: spans(trace, states.rows[state]) for state in STATES}
+    cut = pieces(holes, busy)
+    figures = parts(holes, cut)
+    queued = np.flatnonzero(figures[_PLACE[QUEUED]] > 0)
+    wait = texts("" for _ in range(len(opening)))
+    wait[queued] = waits_of(workspace, after[queued], states.waits)
+    stack = _stacks(workspace, states, cut, (holes, figures, launch))
+    return _Found(holes, before, after, launch, figures, stack, wait)
+
+
+def _holes(work: Work, device: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return opening and closing of each gap, and the places of the records before and after it.
+
+    Before stands what began last of all that ended there; after, the first of what starts there, one with
+    a launch where any has.
+    """
+    own = np.flatnonzero(work.device == device)
+    start, end = work.start[own], work.end[own]
+    busy = union(start, end)
+    none = np.empty(0, np.int64)
+    if not len(own):
+        return none, none, none, none
+    opening = np.concatenate(
+        (start[:1], busy.end)
+    )  # records without length may lie before and behind the rest
+    closing = np.concatenate((busy.start, [end.max()]))
+    real = closing > opening
+    opening, closing = opening[real], closing[real]
+    by_end = np.argsort(end, kind="stable")
+    before = own[by_end[np.searchsorted(end[by_end], opening, "right") - 1]]
+    first = np.searchsorted(start, closing, "left")
+    later = np.searchsorted(start, closing, "right")
+    linked = np.append(np.flatnonzero(work.link[own] >= 0), len(own))
+    candidate = linked[np.searchsorted(linked, first)]
+    place = np.where(candidate < later, candidate, first)
+    return opening, closing, before, own[np.minimum(place, len(own) - 1)]
+
+
+def _stacks(
+    workspace: Workspace, states: HostStates, cut: Pieces, found: tuple[Holes, np.ndarray, np.ndarray]
+) -> Stack:
+    """Return the host stack in the longest slice of each gap's largest host part, (a) or the launch call."""
+    holes, figures, launch = found
+    largest = np.argmax(figures[:HOST_CAUSES], axis=0)
+    piece = longest(cut, largest)
+    in_call = figures[_PLACE[INSIDE_LAUNCH]] > figures[:HOST_CAUSES].max(axis=0, initial=0)
+    s = workspace.trace.slices
+    time, track = np.full(len(launch), -1, np.int64), np.full(len(launch), -1, np.int64)
+    host = np.flatnonzero(~in_call & (piece >= 0))
+    time[host] = cut.start[piece[host]] + cut.length[piece[host]] // 2
+    track[host] = s.track[launch[host]]
+    for place, state in enumerate(STATES):
+        if (
+            state != PROFILER
+        ):  # the profiler's slices lie on a lane of their own: there the launching thread tells
+            own = host[largest[host] == place]
+            track[own] = _thread_of(workspace, states.rows[state], time[own])
+    time[in_call], track[in_call] = holes.reached[in_call], s.track[launch[in_call]]
+    return stack_at(workspace, track, time)
+
+
+def _thread_of(workspace: Workspace, rows: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Return the thread on which a state is active at each time, given that it is; -1 for device records."""
+    s, tracks = workspace.trace.slices, workspace.trace.tracks
+    if not len(rows) or not len(time):
+        return np.full(len(time), -1, np.int64)
+    end = s.start[rows] + s.dur[rows]
+    reach = np.maximum.accumulate(end)
+    furthest = np.maximum.accumulate(np.where(end == reach, np.arange(len(rows)), 0))
+    track = s.track[rows[furthest[np.searchsorted(s.start[rows], time, "right") - 1]]]
+    on_host = np.array([not t.is_device for t in tracks], bool)
+    return np.where(on_host[track], track, -1)
+
+
+def _table(workspace: Workspace, device: int, found: _Found, step: np.ndarray) -> Gaps:
+    names = np.append(texts(workspace.trace.names), "")
+    code, work = workspace.trace.slices.name, workspace.work
+    largest = np.argmax(found.figures, axis=0) if len(step) else np.empty(0, np.int64)
+
+    def named(rows: np.ndarray) -> np.ndarray:
+        chosen: np.ndarray = names[np.where(rows >= 0, code[rows], -1)]
+        return chosen
+
+    figures = dict(zip((column for column, _ in CAUSES), found.figures, strict=True))
+    return Gaps(
+        device=np.full(len(step), workspace.devices[device], object),
+        start=found.holes.opening,
+        dur=found.holes.closing - found.holes.opening,
+        before=names[work.name[found.before]],
+        after=names[work.name[found.after]],
+        launch=found.launch.astype(np.int64),
+        step=step,
+        **figures,
+        cause=texts(label for _, label in CAUSES)[largest],
+        op=named(found.stack.op),
+        annotation=named(found.stack.annotation),
+        python=named(found.stack.python),
+        wait=found.wait,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class GapCauses(Table):
+    """Hold one row per cause, largest total first; the totals add up to the idle time of all devices."""
+
+    cause: np.ndarray = column("cause of the parts", "text")
+    total: np.ndarray = column("added parts of this cause", "ns")
+    gaps: np.ndarray = column("gaps that have such a part", "count")
+    inside_steps: np.ndarray = column("of the total, in gaps that open inside a step's device window", "ns")
+    outside_steps: np.ndarray = column("the rest", "ns")
+    share: np.ndarray = column("total by the idle time of all devices", "share")
+
+
+def gap_causes(table: Gaps) -> GapCauses:
+    """Return what the idle time of all devices went to; every cause has a row."""
+    idle = int(table.dur.sum())
+    inside = table.step >= 0
+    values = [getattr(table, name) for name, _ in CAUSES]
+    total = np.array([v.sum() for v in values], np.int64)
+    within = np.array([v[inside].sum() for v in values], np.int64)
+    some = np.array([np.count_nonzero(v) for v in values], np.int64)
+    labels = texts(label for _, label in CAUSES)
+    found = GapCauses(labels, total, some, within, total - within, total / max(idle, 1))
+    return found.take(by_size(total, labels))
+
+
+@dataclass(frozen=True, eq=False)
+class GapLengths(Table):
+    """Hold a histogram of gaps by length, shortest first; every class of LENGTH_EDGES_NS has a row."""
+
+    shortest: np.ndarray = column("lengths from here", "ns")
+    longest: np.ndarray = column("to below here, -1 for no end", "ns")
+    gaps: np.ndarray = column("gaps of this length", "count")
+    total: np.ndarray = column("their added lengths", "ns")
+
+
+def gap_lengths(table: Gaps) -> GapLengths:
+    """Return how many gaps have which length, and what they add up to."""
+    edges = np.array(LENGTH_EDGES_NS, np.int64)
+    place = np.searchsorted(edges, table.dur, "right") - 1
+    number = np.bincount(place, minlength=len(edges)).astype(np.int64)
+    return GapLengths(edges, np.append(edges[1:], -1), number, sums(place, table.dur, len(edges)))
