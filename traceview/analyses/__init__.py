@@ -22,6 +22,7 @@ from traceview.analyses.operators import operators
 from traceview.analyses.rules import Rules, load_rules
 from traceview.analyses.step_windows import step_windows
 from traceview.analyses.steps import steps
+from traceview.analyses.synchronisation import synchronisation
 from traceview.analyses.workspace import Workspace
 from traceview.events import Notice, Trace
 
@@ -38,6 +39,7 @@ ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
     ("steps", steps),
     ("step_windows", step_windows),
     ("gaps", gaps),
+    ("syncs", synchronisation),
 )
 
 

@@ -21,6 +21,7 @@ from traceview.analyses.results import (
     StreamKernels,
 )
 from traceview.analyses.step_windows import StepTime, StepWindows, step_time
+from traceview.analyses.synchronisation import Syncs
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Results:
     steps: StepTimes
     step_windows: StepWindows
     gaps: Gaps
+    syncs: Syncs
 
     @cached_property
     def step_time(self) -> StepTime:

@@ -82,7 +82,7 @@ def gaps(workspace: Workspace) -> Gaps:
     """Return every idle gap of every device, with its parts."""
     trace, states = workspace.trace, workspace.once(HostStates.found)
     placed = windows(workspace, marked_steps(trace))
-    scope = np.array([trace.tracks[t].scope for t in _a_track_per_device(workspace)], np.int64)
+    scope = workspace.scope_of_device
     tables = []
     for device in range(len(workspace.devices)):
         found = _gaps_of(workspace, device, states.of(trace, int(scope[device])))
@@ -92,13 +92,6 @@ def gaps(workspace: Workspace) -> Gaps:
     if not tables:
         tables = [Gaps(*(np.empty(0, object if c.unit == "text" else np.int64) for c in Gaps.columns()))]
     return Gaps(*(np.concatenate([getattr(t, name) for t in tables]) for name in columns))
-
-
-def _a_track_per_device(workspace: Workspace) -> list[int]:
-    found: dict[int, int] = {}
-    for track in np.unique(workspace.trace.slices.track[workspace.usable]).tolist():
-        found.setdefault(int(workspace.device_of_track[track]), track)
-    return [found[device] for device in sorted(found)]
 
 
 def _gaps_of(workspace: Workspace, device: int, states: HostStates) -> _Found:
@@ -255,3 +248,9 @@ def gap_lengths(table: Gaps) -> GapLengths:
     place = np.searchsorted(edges, table.dur, "right") - 1
     number = np.bincount(place, minlength=len(edges)).astype(np.int64)
     return GapLengths(edges, np.append(edges[1:], -1), number, sums(place, table.dur, len(edges)))
+
+
+def longest_gaps(table: Gaps, most: int) -> np.ndarray:
+    """Return the places of the longest gaps, longest first."""
+    order: np.ndarray = np.lexsort((table.start, -table.dur))[:most]
+    return order

@@ -27,7 +27,7 @@ def stack_at(workspace: Workspace, track: np.ndarray, time: np.ndarray) -> Stack
     at = innermost(workspace, tree, track, time)
     op = workspace.innermost_op(at)
     noted = (s.kind[tree.rows] == Kind.ANNOTATION) & ~np.isin(tree.rows, trace.steps.row)
-    annotation = _climb(tree, at, noted)
+    annotation = climb(tree, at, noted)
     frames = trace.rows_of(Kind.PYTHON)
     frames = frames[
         _holds_an_instant(s.start[frames], s.start[frames] + s.dur[frames], np.sort(time[track >= 0]))
@@ -58,7 +58,7 @@ def innermost(workspace: Workspace, tree: Nesting, track: np.ndarray, time: np.n
     return at
 
 
-def _climb(tree: Nesting, positions: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+def climb(tree: Nesting, positions: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the innermost wanted slice at or above positions of a tree, -1 for none."""
     at = positions.copy()
     left = np.flatnonzero(at >= 0)

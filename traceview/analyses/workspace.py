@@ -88,6 +88,14 @@ class Workspace:
         return self._devices[1]
 
     @cached_property
+    def scope_of_device(self) -> np.ndarray:
+        """Return the scope (merged rank or process) of each of the devices."""
+        scope = np.zeros(len(self.devices), np.int64)
+        for t in np.unique(self.trace.slices.track[self.usable]).tolist():
+            scope[self.device_of_track[t]] = self.trace.tracks[t].scope
+        return scope
+
+    @cached_property
     def _devices(self) -> tuple[tuple[str, ...], np.ndarray]:
         """Return the devices with work, and the code of each track's device."""
         tracks = self.trace.tracks
@@ -114,6 +122,12 @@ class Workspace:
         return Work(
             row, start, start + dur, dur, kind, name, track, device, s.link[row], category, collective
         )
+
+    @cached_property
+    def compute(self) -> np.ndarray:
+        """Return which timed device work is compute: kernels that are no collectives (bool)."""
+        mask: np.ndarray = (self.work.kind == Kind.KERNEL) & ~self.work.collective
+        return mask
 
     @cached_property
     def kernels(self) -> Work:

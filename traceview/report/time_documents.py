@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from traceview.analyses import Analysis
+from traceview.analyses.gap_parts import THRESHOLDS
+from traceview.analyses.gaps import longest_gaps
 from traceview.analyses.step_windows import StepTime
 from traceview.report.records import known, records
+
+MOST_GAPS = 500  # the longest ones: a trace can have a hundred thousand
 
 
 def time_documents(analysis: Analysis) -> dict[str, Any]:
@@ -14,6 +18,14 @@ def time_documents(analysis: Analysis) -> dict[str, Any]:
     return {
         "steps": records(analysis.step_windows),
         "step_time": step_time_record(analysis.step_time),
+        "gaps": records(analysis.gaps.take(longest_gaps(analysis.gaps, MOST_GAPS))),
+        "gap_causes": records(analysis.gap_causes),
+        "gap_lengths": records(analysis.gap_lengths),
+        "gap_thresholds": [
+            {"cause": cause, "longest_us": known(ns, "ns"), "measured": what}
+            for cause, ns, what in THRESHOLDS
+        ],
+        "synchronisation": records(analysis.syncs),
     }
 
 

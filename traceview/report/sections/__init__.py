@@ -10,12 +10,14 @@ from traceview.report.sections import (
     categories,
     charts,
     copies,
+    gaps,
     gpu_time,
     kernels,
     launches,
     method,
     operators,
     steps,
+    synchronisation,
 )
 from traceview.report.view import SectionView
 
@@ -32,6 +34,8 @@ SECTIONS: tuple[Section, ...] = (
     Section("gpu-time", "GPU time", gpu_time.build),
     Section("timeline", "Timeline", None),
     Section("steps", "Steps", steps.build),
+    Section("gaps", "Idle gaps", gaps.build),
+    Section("synchronisation", "Synchronisation", synchronisation.build),
     Section("kernels", "Kernels", kernels.build),
     Section("operators", "Operators", operators.build),
     Section("copies", "Copies", copies.build),
