@@ -5,9 +5,10 @@ The only rounding in the house; everything that calculates keeps integers of nan
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from itertools import pairwise
 
@@ -34,6 +35,11 @@ def duration_parts(ns: float) -> tuple[str, str]:
     return f"{value:,.{digits}f}", unit
 
 
+def milliseconds(ns: float) -> str:
+    """Say a duration in full, in the unit and with the digits of the tables: 1,234.567 ms."""
+    return f"{ns / 1e6:,.3f} ms"
+
+
 def share(part: float) -> str:
     """Say a share of 0..1 in percent; what is not zero is never said to be 0.0 %."""
     percent = 100 * part
@@ -58,6 +64,14 @@ def data_size(size: float) -> str:
     """Say a number of bytes in binary units: 1.5 MiB."""
     scale, unit = next((u for u in _SIZE_UNITS if abs(size) >= u[0]), _SIZE_UNITS[-1])
     return f"{size:,.0f} B" if scale == 1 else f"{size / scale:,.1f} {unit}"
+
+
+def significant(number: float) -> str:
+    """Say a number with three significant digits or all before the point: 0.0123, 1.50, 1,234."""
+    if not number:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(number)))
+    return f"{number:,.{min(max(digits, 0), 9)}f}"
 
 
 def safe(text: str) -> str:
@@ -303,13 +317,18 @@ def _tags(names: list[str]) -> list[str]:
 
 def short_unique(names: Iterable[str], limit: int = LABEL_LIMIT) -> dict[str, str]:
     """Return one label per distinct full name, no two alike; the same set gives the same labels."""
+    return distinct({name: name for name in names}, lambda text: short_name(text, limit))
+
+
+def distinct(texts: Mapping[str, str], shorten: Callable[[str], str]) -> dict[str, str]:
+    """Return one label per key: its text shortened, with a tag where several would look alike."""
     groups: dict[str, list[str]] = {}
-    for name in sorted(set(names)):
-        groups.setdefault(short_name(name, limit), []).append(name)
+    for name in sorted(texts):
+        groups.setdefault(shorten(texts[name]), []).append(name)
     labels: dict[str, str] = {}
     taken = {label for label, members in groups.items() if len(members) == 1}
     for label, members in groups.items():
-        tags = _tags(members) if len(members) > 1 else [""]
+        tags = _tags([texts[m] for m in members]) if len(members) > 1 else [""]
         for name, tag in zip(members, tags, strict=True):
             text, turn = label + tag, 1
             while tag and text in taken:

@@ -38,12 +38,14 @@
     return (ns / u[0]).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }) + " " + u[1];
   }
   const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-  const fixed = (digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const digits = (n) => ({ minimumFractionDigits: n, maximumFractionDigits: n });
+  const fixed = (n) => new Intl.NumberFormat("en-US", digits(n));
   const one = fixed(1), two = fixed(2), three = fixed(3);
   /* Cell forms of view.Column: exact numbers to text, one unit per column. */
   const FORMS = {
     count: (v) => whole.format(v), ms: (v) => three.format(v / 1e6), us: (v) => two.format(v / 1e3),
     share: (v) => (v > 0 && v < 0.0005 ? "< 0.1" : one.format(100 * v)), bytes: (v) => two.format(v / 1048576), number: (v) => two.format(v),
+    rate: (v) => (v ? v.toLocaleString("en-US", digits(Math.min(9, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(v))))))) : "0"),
   };
   /* The same without rounding and grouping, for spreadsheets. */
   const EXACT = { ms: (v) => String(v / 1e6), us: (v) => String(v / 1e3), share: (v) => String(100 * v), bytes: (v) => String(v / 1048576) };

@@ -26,14 +26,16 @@
     });
     const grid = element("table", {}, element("caption", { className: "hidden", textContent: spec.noun }), element("thead", {}, head), body);
     const note = spec.others ? [element("p", { className: "note", textContent: spec.others })] : [];
+    const base = spec.base ? [element("p", { className: "note base", textContent: spec.base })] : [];
+    const printed = element("p", { className: "printed" });
     const tools = element("div", { className: "tools" }, search, count, element("span", { className: "space" }), size, csv);
-    root.replaceChildren(tools, element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Table of " + spec.noun }, grid), pages, ...note);
+    root.replaceChildren(...base, tools, element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Table of " + spec.noun }, grid), pages, printed, ...note);
     if (rows.length <= 10) { search.hidden = size.hidden = count.hidden = true; }
 
     function matcher() {
       const query = state.query.trim().toLowerCase(), regex = /^\/(.+)\/$/.exec(state.query.trim());
       if (!query) return () => true;
-      if (regex) try { const r = new RegExp(regex[1], "i"); return (i) => r.test(haystack[i]); } catch (e) { return () => false; }
+      if (regex) try { const r = new RegExp(regex[1], "i"); return (i) => r.test(haystack[i]); } catch (e) { state.invalid = true; return () => false; }
       const words = query.split(/\s+/);
       return (i) => words.every((w) => haystack[i].includes(w));
     }
@@ -44,7 +46,9 @@
       return (state.down ? -d : d) || x - y;
     }
     function run() {
+      state.invalid = false;
       const wanted = matcher();
+      search.setAttribute("aria-invalid", String(state.invalid));
       view = rows.map((_, i) => i).filter(wanted).sort(compare);
       paint();
     }
@@ -76,10 +80,11 @@
       state.page = Math.min(state.page, last - 1);
       const part = view.slice(state.page * state.size, (state.page + 1) * state.size);
       body.replaceChildren(...part.map((i) => element("tr", {}, ...columns.map((_, j) => cell(rows[i], j)))));
-      if (!part.length) body.append(element("tr", {}, element("td", { colSpan: columns.length, className: "nothing", textContent: "Nothing matches. Clear the filter to see all " + rows.length + "." })));
+      if (!part.length) body.append(element("tr", {}, element("td", { colSpan: columns.length, className: "nothing", textContent: (state.invalid ? "Invalid expression between the slashes." : "Nothing matches.") + " Clear the filter to see all " + rows.length + "." })));
       [...head.children].forEach((th, j) => th.setAttribute("aria-sort", j !== state.sort ? "none" : state.down ? "descending" : "ascending"));
       const all = rows.length.toLocaleString("en-US");
-      count.textContent = (view.length === rows.length ? all : view.length.toLocaleString("en-US") + " of " + all) + " " + spec.noun;
+      count.textContent = state.invalid ? "invalid expression" : (view.length === rows.length ? all : view.length.toLocaleString("en-US") + " of " + all) + " " + spec.noun;
+      printed.textContent = part.length < rows.length ? part.length.toLocaleString("en-US") + " of " + all + " " + spec.noun + " shown" + (state.query.trim() ? ", filtered by “" + state.query.trim() + "”." : ".") : "";
       pages.replaceChildren();
       if (last > 1) {
         const turn = (text, to, off) => { const b = element("button", { type: "button", textContent: text, disabled: off }); b.onclick = () => { state.page = to; paint(); }; return b; };

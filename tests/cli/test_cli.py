@@ -88,7 +88,7 @@ def test_top_limits_the_rows_of_the_text(tmp_path: Path, capsys: pytest.CaptureF
     text = capsys.readouterr().out
     assert "kernel_02" in text
     assert "kernel_03" not in text
-    assert "and 9 other names, 387 µs together" in text  # 47 + 46 + … + 39 = 9 * 43
+    assert "and 9 other names, sum 387 µs together" in text  # 47 + 46 + … + 39 = 9 * 43
 
 
 def test_a_hostile_name_cannot_act_on_the_terminal(tmp_path: Path) -> None:

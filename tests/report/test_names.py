@@ -8,6 +8,7 @@ import zlib
 
 import orjson
 
+from traceview.report.labels import Labels
 from traceview.report.names import BUDGET, LEFT_OUT, LONGEST, NameBook
 
 
@@ -23,13 +24,13 @@ def deflated(book: NameBook) -> int:
 
 def test_a_name_has_one_number() -> None:
     book = NameBook()
-    assert [book.add("a"), book.add("b"), book.add("a", True)] == [0, 1, 0]
+    assert [book.add("a"), book.add("b"), book.add("a")] == [0, 1, 0]
 
 
-def test_only_labelled_names_that_can_be_shorter_have_a_label() -> None:
-    book = NameBook()
-    book.add("void k<float>(int)", True)
-    book.add("aten::add", True)
+def test_only_names_with_another_label_have_one_in_the_page() -> None:
+    book = NameBook(Labels({"void k<float>(int)": "k ‹f32›", "aten::add": "aten::add"}))
+    book.add("void k<float>(int)")
+    book.add("aten::add")
     book.add("void other<int>()")
     table = book.table()
     assert table.labels == ("k ‹f32›", "", "")
@@ -38,7 +39,7 @@ def test_only_labelled_names_that_can_be_shorter_have_a_label() -> None:
 
 def test_homes_are_hidden_unless_asked_for() -> None:
     name = "/home/alice/t.py(3): f"
-    hidden, shown = NameBook(), NameBook(show_paths=True)
+    hidden, shown = NameBook(), NameBook(Labels(show_paths=True))
     hidden.add(name)
     shown.add(name)
     assert hidden.table().texts == ("~/t.py(3): f",)
@@ -60,7 +61,7 @@ def test_a_monstrous_name_is_cut() -> None:
 def test_rare_names_are_cut_before_those_of_tables() -> None:
     book = NameBook()
     important = noise(3000, 0)
-    book.add(important, True)
+    book.add(important)
     book.mark()
     for i in range(300):
         book.add(noise(4000, i + 1))
@@ -82,7 +83,17 @@ def test_the_budget_holds_for_names_that_cannot_be_cut_short_enough() -> None:
 
 def test_a_copy_can_grow_alone() -> None:
     book = NameBook()
-    book.add("a", True)
+    book.add("a")
     other = book.copy()
     other.add("b")
     assert (len(book), len(other)) == (1, 2)
+
+
+def test_where_little_of_a_name_is_left_its_label_stands_for_it() -> None:
+    names = [f"void k<{noise(700, i)}>()" for i in range(2_000)]
+    book = NameBook(Labels({n: f"k ‹f32› #{i}" for i, n in enumerate(names)}))
+    for name in names:
+        book.add(name)
+    table = book.table()
+    assert table.label(1_999) == "k ‹f32› #1999"
+    assert table.shortened == 2_000

@@ -8,6 +8,7 @@ from traceview import __version__
 from traceview.analyses import Analysis
 from traceview.report import html, kpis
 from traceview.report.context import Context
+from traceview.report.labels import labels_of
 from traceview.report.names import NameBook
 from traceview.report.sections import SECTIONS
 from traceview.report.timeline import Timeline
@@ -22,7 +23,8 @@ _TRIES = 4
 def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Report:
     """Turn an analysis into the page's data; nothing is written and nothing is calculated twice."""
     options = options or ReportOptions()
-    context = Context(analysis, options, NameBook(options.show_paths))
+    labels = labels_of(analysis, options.show_paths)
+    context = Context(analysis, options, NameBook(labels), labels)
     made = {s.id: s.build(context) for s in SECTIONS if s.build is not None}
     context.names.mark()
     report = Report(
@@ -30,7 +32,7 @@ def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Re
         verdict=kpis.verdict(analysis),
         chips=chips(analysis.trace),
         banner=kpis.banner(analysis),
-        kpis=kpis.kpis(analysis),
+        kpis=kpis.kpis(analysis, labels),
         sections=tuple(made.values()),
         version=__version__,
     )

@@ -7,9 +7,11 @@ from functools import cached_property
 
 from traceview.analyses import Analysis
 from traceview.events import Trace
+from traceview.report.labels import Labels
 from traceview.report.launch_cost import launch_cost
 from traceview.report.names import NameBook
 from traceview.report.view import ReportOptions
+from traceview.report.wording import begin, device_word, recorded_none
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class Context:
     analysis: Analysis
     options: ReportOptions
     names: NameBook
+    labels: Labels
 
     @property
     def trace(self) -> Trace:
@@ -26,16 +29,26 @@ class Context:
         return self.analysis.trace
 
     @cached_property
+    def device(self) -> str:
+        """Return what the device is called: "GPU", or "device" for another accelerator."""
+        return device_word(self.trace)
+
+    @cached_property
     def cost(self) -> dict[str, float]:
         """Return ns of launching calls by kernel name."""
         return launch_cost(self.trace)
 
 
-NO_GPU = (
-    "This trace holds no GPU work. Record with ProfilerActivity.CUDA (also on AMD; XPU has its own) and let the "
-    "profiled region end after torch.cuda.synchronize(), so that device records arrive in time."
-)
-"""Why the page has no GPU time, and how to record it."""
+def no_device(analysis: Analysis) -> str:
+    """Say why the page has no device time, and how to record it."""
+    if found := recorded_none(analysis):
+        reason = analysis.launches.without_reason
+        return f"{found}." + (f" {begin(reason)}." if reason else "")
+    return (
+        "This trace holds no GPU work. Record with ProfilerActivity.CUDA (also on AMD; XPU has its own) and let "
+        "the profiled region end after torch.cuda.synchronize(), so that device records arrive in time."
+    )
 
-NO_KERNELS = "This trace holds no GPU work; “GPU time” above says how to record it."
+
+NO_KERNELS = "This trace holds no device records; the first section says how to record them."
 """The same for the sections that follow."""

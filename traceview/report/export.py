@@ -12,13 +12,14 @@ from traceview import __version__
 from traceview.analyses import Analysis
 from traceview.events import Notice
 from traceview.report import kpis
+from traceview.report.labels import Labels, labels_of
 from traceview.report.records import quantiles_record, records
 from traceview.report.time_documents import time_documents
 from traceview.report.title import chips, default_title, public_label
-from traceview.units import count, data_size, duration, middle, plural, safe, share, short_unique
+from traceview.report.wording import begin, device_word, missing_records, only_recorded
+from traceview.units import count, data_size, duration, plural, safe, share
 
 SCHEMA = "traceview.summary/1"
-_WIDE = 64  # characters of a name in the terminal
 _RIGHT, _LEFT = ">", "<"
 
 
@@ -73,7 +74,7 @@ def _meta(analysis: Analysis) -> dict[str, Any]:
 
 def summary_text(analysis: Analysis, top: int = 10) -> str:
     """Return the terminal's answer: the verdict first, then tables of at most `top` rows."""
-    trace = analysis.trace
+    trace, labels = analysis.trace, labels_of(analysis)
     blocks = [
         [
             default_title(trace),
@@ -82,11 +83,11 @@ def summary_text(analysis: Analysis, top: int = 10) -> str:
         ],
         _warnings(analysis, "warning"),
         _gpu_time(analysis),
-        _kernels(analysis, top),
+        _kernels(analysis, labels, top),
         _categories(analysis),
-        _copies(analysis, top),
+        _copies(analysis, labels, top),
         _launches(analysis),
-        _operators(analysis, top),
+        _operators(analysis, labels, top),
         _steps(analysis),
         _warnings(analysis, "info"),
         _account(analysis),
@@ -95,28 +96,31 @@ def summary_text(analysis: Analysis, top: int = 10) -> str:
 
 
 def _gpu_time(analysis: Analysis) -> list[str]:
-    table = analysis.gpu_time
+    table, device = analysis.gpu_time, device_word(analysis.trace)
     if not len(table):
         return []
+    recorded = only_recorded(analysis)
     parts = ("busy", "compute", "exposed_collective", "exposed_copy", "exposed_fill", "idle")
     shown = [p for p in parts if p in ("busy", "compute", "idle") or int(getattr(table, p).sum())]
-    head = ["GPU", "span", *(p.replace("_", " ") for p in shown)]
+    names = {"idle": "idle or not recorded"} if recorded else {}
+    head = [device, "first to last", *(names.get(p, p.replace("_", " ")) for p in shown)]
     rows = []
     for i in range(len(table)):
         span = int(table.span[i])
-        cells = [
-            f"{duration(v)} {share(v / max(span, 1)):>7}" for v in (int(getattr(table, p)[i]) for p in shown)
-        ]
+        times = [int(getattr(table, p)[i]) for p in shown]
+        cells = [duration(v) + ("" if recorded else f" {share(v / max(span, 1)):>7}") for v in times]
         rows.append([safe(str(table.device[i])) or "0", duration(span), *cells])
-    note = "GPU time (shares of the span; compute + exposed + idle = span)"
-    return [note, *_grid(head, rows, _LEFT + _RIGHT * (len(head) - 1))]
+    if recorded:
+        note = f"{begin(device)} time as recorded, at least (no shares: {missing_records(analysis)})"
+    else:
+        note = f"{begin(device)} time (shares of the time from first to last work; compute + exposed + idle = 100 %)"
+    return [safe(note), *_grid(head, rows, _LEFT + _RIGHT * (len(head) - 1))]
 
 
-def _kernels(analysis: Analysis, top: int) -> list[str]:
+def _kernels(analysis: Analysis, labels: Labels, top: int) -> list[str]:
     table = analysis.kernels
     if not len(table):
         return []
-    labels = short_unique(table.name[:top].tolist())
     rows = [
         [
             duration(int(table.sum[i])),
@@ -124,14 +128,16 @@ def _kernels(analysis: Analysis, top: int) -> list[str]:
             count(int(table.calls[i])),
             duration(int(table.mean[i])),
             duration(int(table.p95[i])),
-            safe(labels[table.name[i]]),
+            labels.of(str(table.name[i])),
         ]
         for i in range(min(top, len(table)))
     ]
     whole = duration(int(table.sum.sum()))
-    note = f"Kernels (shares of {whole}, the sum of {plural(int(table.calls.sum()), 'kernel')})"
+    recorded = "recorded " if only_recorded(analysis) else ""
+    calls = plural(int(table.calls.sum()), f"{recorded}kernel")
+    note = f"Kernels (shares of {whole}, the summed time of {calls})"
     grid = _grid(["sum", "share", "calls", "mean", "p95", "name"], rows, ">>>>><")
-    return [note, *grid, *_others(len(table), top, int(table.sum[top:].sum()))]
+    return [note, *grid, *_others(len(table), top, "sum", int(table.sum[top:].sum()))]
 
 
 def _categories(analysis: Analysis) -> list[str]:
@@ -147,11 +153,13 @@ def _categories(analysis: Analysis) -> list[str]:
         ]
         for i in range(len(table))
     ]
-    note = f"Device work by category (shares of {duration(int(table.sum.sum()))}, its sum)"
+    recorded = "recorded " if only_recorded(analysis) else ""
+    whole = duration(int(table.sum.sum()))
+    note = f"Device work by category (shares of {whole}, the summed time of all {recorded}device work)"
     return [note, *_grid(["sum", "share", "calls", "category"], rows, ">>><")]
 
 
-def _copies(analysis: Analysis, top: int) -> list[str]:
+def _copies(analysis: Analysis, labels: Labels, top: int) -> list[str]:
     table = analysis.copies
     if not len(table):
         return []
@@ -160,12 +168,12 @@ def _copies(analysis: Analysis, top: int) -> list[str]:
             duration(int(table.sum[i])),
             count(int(table.calls[i])),
             data_size(int(table.bytes[i])) if table.bytes[i] >= 0 else "?",
-            middle(safe(table.name[i]), _WIDE),
+            labels.of(str(table.name[i])),
         ]
         for i in range(min(top, len(table)))
     ]
     grid = _grid(["sum", "calls", "size", "name"], rows, ">>><")
-    return ["Copies and fills", *grid, *_others(len(table), top, int(table.sum[top:].sum()))]
+    return ["Copies and fills", *grid, *_others(len(table), top, "sum", int(table.sum[top:].sum()))]
 
 
 def _launches(analysis: Analysis) -> list[str]:
@@ -173,7 +181,10 @@ def _launches(analysis: Analysis) -> list[str]:
     if not launches.calls:
         return []
     kernels = int(analysis.kernels.sum.sum())
-    gpu = f"the GPU's kernels sum to {duration(kernels)}" if kernels else "no kernel has a time"
+    device = device_word(analysis.trace)
+    gpu = f"the {device}'s kernels sum to {duration(kernels)}" if kernels else "no kernel has a time"
+    if not len(analysis.gpu_time):
+        gpu = f"none has a device record, {device} time is unknown"
     head = f"Launches ({plural(launches.calls, 'call')}, {duration(launches.cpu_ns)} on the CPU; "
     lines = [f"{head}{gpu})"]
     found = (
@@ -187,34 +198,37 @@ def _launches(analysis: Analysis) -> list[str]:
     if rows:
         lines += _grid(["", "median", "p95", "max", "of"], rows, "<>>>>")
     facts = [
-        (launches.unlinked, "kernels without a launch in the trace"),
-        (launches.without_gpu, "launches without a device record"),
-        (launches.graph_launches, "graph launches"),
+        (launches.unlinked, "kernel", "kernels", " without a launch in the trace"),
+        (launches.without_gpu, "launch", "launches", " without a device record"),
+        (launches.graph_launches, "graph launch", "graph launches", ""),
     ]
-    said = [f"{count(n)} {text}" for n, text in facts if n]
+    said = [f"{plural(n, one, many)}{rest}" for n, one, many, rest in facts if n]
     return lines + ([f"  {' · '.join(said)}"] if said else [])
 
 
-def _operators(analysis: Analysis, top: int) -> list[str]:
-    table = analysis.operators
+def _operators(analysis: Analysis, labels: Labels, top: int) -> list[str]:
+    table, device = analysis.operators, device_word(analysis.trace)
     if not any(table.kind):  # at most the device work without an operator
         return []
     keys = ["device_self", "device_total", "cpu_self", "cpu_total"]
-    if not int(table.device_self.sum()):
-        keys = keys[2:]
-    order = np.argsort(-getattr(table, keys[0]), kind="stable")
+    note = f"self: without children; {device} total: launched inside on the same thread"
+    if not len(analysis.gpu_time):
+        keys, note = keys[2:], "self: without children"
+    by = keys[0] if int(getattr(table, keys[0]).sum()) else "cpu_self"
+    order = np.argsort(-getattr(table, by), kind="stable")
     rows = [
         [
             *(duration(int(getattr(table, key)[i])) for key in keys),
             count(int(table.calls[i])),
-            middle(safe(table.name[i]), _WIDE),
+            str(table.kind[i]) or "–",
+            labels.of(str(table.name[i])),
         ]
         for i in order[:top].tolist()
     ]
-    note = "Operators (self: without children; device time of the innermost operator around the launch)"
-    head = [key.replace("device", "GPU").replace("cpu", "CPU").replace("_", " ") for key in keys]
-    grid = _grid([*head, "calls", "name"], rows, _RIGHT * (len(keys) + 1) + _LEFT)
-    return [note, *grid, *_others(len(table), top, int(getattr(table, keys[0])[order[top:]].sum()))]
+    names = {key: key.replace("device", device).replace("cpu", "CPU").replace("_", " ") for key in keys}
+    grid = _grid([*names.values(), "calls", "kind", "name"], rows, _RIGHT * (len(keys) + 1) + _LEFT * 2)
+    rest = _others(len(table), top, names[by], int(getattr(table, by)[order[top:]].sum()))
+    return [f"Operators ({note})", *grid, *rest]
 
 
 def _steps(analysis: Analysis) -> list[str]:
@@ -245,8 +259,9 @@ def _account(analysis: Analysis) -> list[str]:
     return [f"Events read: {count(account.events_read)} = {count(account.used)} used{rest}"]
 
 
-def _others(number: int, top: int, ns: int) -> list[str]:
-    return [f"  and {plural(number - top, 'other name')}, {duration(ns)} together"] if number > top else []
+def _others(number: int, top: int, column: str, ns: int) -> list[str]:
+    rest = plural(number - top, "other name")
+    return [f"  and {rest}, {column} {duration(ns)} together"] if number > top else []
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> list[str]:

@@ -20,8 +20,10 @@ from traceview.analyses import Analysis
 from traceview.assets import asset
 from traceview.events import Kind, Trace
 from traceview.report import palette
+from traceview.report.labels import Labels, fitted
 from traceview.report.view import ChartView
-from traceview.units import count, duration, middle, safe, share, short_unique
+from traceview.report.wording import begin, device_word
+from traceview.units import count, duration, milliseconds, plural, safe, share
 
 LIBRARY = "templates/vendor/plotly-basic.min.js"
 _BARS = 12
@@ -56,92 +58,100 @@ def _label(text: str) -> str:
     return safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _bar_axis(labels: list[str]) -> dict[str, Any]:
+def _bar_axis(labels: list[str], limit: int) -> dict[str, Any]:
     """Return a category axis with numeric places, so that equal labels stay apart."""
     return {
         "tickvals": list(range(len(labels))),
-        "ticktext": [_label(middle(t, 2 * _LABEL)) for t in labels],
+        "ticktext": [_label(t) for t in fitted(labels, limit)],
         "autorange": "reversed",
         "fixedrange": True,
         "ticklabelstandoff": 6,
     }
 
 
-def _bars(values: list[float], tokens: list[str], texts: list[str], name: str) -> dict[str, Any]:
+def _bars(values: list[float], tokens: list[str], texts: list[list[str]], name: str) -> dict[str, Any]:
+    """Return horizontal bars; of each bar's texts the hover shows one a line."""
+    lines = "<br>".join(f"%{{customdata[{i}]}}" for i in range(len(texts[0]) if texts else 0))
     return {
         "type": "bar",
         "orientation": "h",
         "name": name,
         "x": values,
         "y": list(range(len(values))),
-        "customdata": [_label(t) for t in texts],
-        "hovertemplate": "%{customdata}<extra></extra>",
+        "customdata": [[_label(t) for t in lines_of_bar] for lines_of_bar in texts],
+        "hovertemplate": f"{lines}<extra></extra>",
         "meta": {"tokens": tokens},
     }
 
 
-def launch_and_kernel_time(analysis: Analysis, cost: dict[str, float]) -> ChartView | None:
-    """Compare, for the top kernels, the host time of their launches with their time on the GPU."""
-    kernels = analysis.kernels
+def launch_and_kernel_time(analysis: Analysis, cost: dict[str, float], labels: Labels) -> ChartView | None:
+    """Compare, for the top kernels, the host time of their launches with their time on the device."""
+    kernels, device = analysis.kernels, device_word(analysis.trace)
     if not cost or not len(kernels):
         return None
     top = [str(n) for n in kernels.name[:_BARS]]
-    short = short_unique(top, _LABEL)
-    gpu = [int(v) / 1e6 for v in kernels.sum[:_BARS]]
-    cpu = [cost.get(n, 0.0) / 1e6 for n in top]
-    labels = [short[n] for n in top]
-    gpu_texts = [f"{t}: {duration(v * 1e6)} on the GPU" for t, v in zip(labels, gpu, strict=True)]
-    cpu_texts = [f"{t}: {duration(v * 1e6)} to launch, on the CPU" for t, v in zip(labels, cpu, strict=True)]
+    gpu = [int(v) for v in kernels.sum[:_BARS]]
+    cpu = [cost.get(n, 0.0) for n in top]
+    shown = [labels.of(n) for n in top]
+    gpu_texts, cpu_texts = [], []
+    for i, label in enumerate(shown):
+        calls = plural(int(kernels.calls[i]), "call")
+        part = share(float(kernels.share[i]))
+        gpu_texts.append([label, f"{milliseconds(gpu[i])} on the {device}: {part} of kernel time, {calls}"])
+        cpu_texts.append([label, f"{milliseconds(cpu[i])} on the CPU to launch {calls}"])
+    height = 90 + _BAR_HEIGHT * len(top)
     figure = {
         "data": [
-            _bars(gpu, ["gemm"], gpu_texts, "GPU kernel time"),
-            _bars(cpu, ["collective"], cpu_texts, "CPU launch time"),
+            _bars([v / 1e6 for v in gpu], ["gemm"], gpu_texts, f"{device} kernel time"),
+            _bars([v / 1e6 for v in cpu], ["collective"], cpu_texts, "CPU launch time"),
         ],
         "layout": {
             "barmode": "group",
             "bargap": 0.3,
-            "height": 90 + _BAR_HEIGHT * len(top),
+            "height": height,
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
             "xaxis": {"title": {"text": "ms"}, "rangemode": "tozero", "fixedrange": True},
-            "yaxis": _bar_axis(labels),
-            "meta": {"narrow": [_label(middle(t, _NARROW)) for t in labels]},
+            "yaxis": _bar_axis(shown, _LABEL),
+            "meta": {"narrow": [_label(t) for t in fitted(shown, _NARROW)]},
         },
     }
     return ChartView(
         "chart-launch",
-        "CPU launch time beside GPU kernel time",
+        f"CPU launch time beside {device} kernel time",
         f"The top {len(top)} kernels. Where launching takes as long as running, the CPU sets the pace.",
-        f"Bars for {len(top)} kernels: {duration(sum(gpu) * 1e6)} on the GPU, {duration(sum(cpu) * 1e6)} to launch.",
-        90 + _BAR_HEIGHT * len(top),
+        f"Bars for {len(top)} kernels: {duration(sum(gpu))} on the {device}, {duration(sum(cpu))} to launch.",
+        height,
         figure,
     )
 
 
 def time_by_category(analysis: Analysis) -> ChartView:
     """Show device time by category as bars."""
-    table = analysis.categories
+    table, device = analysis.categories, device_word(analysis.trace)
     labels = [str(c) for c in table.category]
     others = palette.added(analysis)
     values = [int(v) / 1e6 for v in table.sum]
     texts = [
-        f"{label}: {duration(int(ns))}, {share(float(part))}, {count(int(calls))} calls"
+        [label, f"{milliseconds(int(ns))}: {share(float(part))} of device work, {plural(int(calls), 'call')}"]
         for label, ns, part, calls in zip(labels, table.sum, table.share, table.calls, strict=True)
     ]
+    tokens = [palette.token(c, others) for c in labels]
     figure = {
-        "data": [_bars(values, [palette.token(c, others) for c in labels], texts, "GPU time")],
+        "data": [_bars(values, tokens, texts, f"{device} time")],
         "layout": {
             "height": 80 + _BAR_HEIGHT * len(labels),
             "bargap": 0.35,
             "showlegend": False,
             "xaxis": {"title": {"text": "ms, summed"}, "rangemode": "tozero", "fixedrange": True},
-            "yaxis": _bar_axis(labels),
+            "yaxis": _bar_axis(labels, 2 * _LABEL),
+            "meta": {"narrow": [_label(t) for t in fitted(labels, _NARROW)]},
         },
     }
     return ChartView(
         "chart-categories",
-        "GPU time by category",
+        f"{begin(device)} time by category",
         "Summed durations of kernels, copies and fills.",
-        "; ".join(texts),
+        "; ".join(f"{label} {numbers}" for label, numbers in texts),
         80 + _BAR_HEIGHT * len(labels),
         figure,
     )

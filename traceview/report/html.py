@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from traceview.assets import asset
 from traceview.report.codec import pack_texts, script_json
 from traceview.report.view import Cell, ChartsView, NameTable, Report, TableView, TimelineView
+from traceview.units import significant
 
 if TYPE_CHECKING:
     import jinja2
@@ -106,6 +107,7 @@ def _plain_table(table: TableView) -> dict[str, Any]:
         "sort": table.sort,
         "page": table.page,
         "others": table.others,
+        "base": table.base,
     }
 
 
@@ -180,5 +182,7 @@ def _form(cell: Cell, form: str) -> str:
         return cell
     if form == "share":
         return "< 0.1" if 0 < cell < 0.0005 else f"{100 * cell:.1f}"
+    if form == "rate":
+        return significant(cell)
     scale, digits = {"count": (1, 0), "ms": (1e6, 3), "us": (1e3, 2), "bytes": (2**20, 2)}.get(form, (1, 2))
     return f"{cell / scale:,.{digits}f}"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from traceview.analyses import Analysis
 from traceview.events import Kind
+from traceview.report.labels import Labels
 from traceview.report.view import BannerLine, Kpi, Tone
-from traceview.units import count, duration, duration_parts, hide_home, plural, safe, share, short_name
+from traceview.report.wording import begin, device_word, only_recorded, recorded_none
+from traceview.units import count, duration, duration_parts, hide_home, plural, safe, share
 
 GOOD, POOR = 0.85, 0.6  # shares of the span in which the GPU is busy
 SHORT_NS = 5_000  # a launch costs about as much
@@ -15,22 +19,19 @@ SHORT_NS = 5_000  # a launch costs about as much
 
 def verdict(analysis: Analysis) -> str:
     """Say in a sentence where the time went."""
-    table = analysis.gpu_time
+    table, device = analysis.gpu_time, device_word(analysis.trace)
     if not len(table):
-        host = (
-            plural(int(analysis.operators.calls.sum()), "operator call")
-            if len(analysis.operators)
-            else "no operators"
-        )
-        return f"No GPU work in this trace: {host} over {duration(analysis.trace.span_ns)}."
+        return _verdict_without_device(analysis)
     span, busy = int(table.span.sum()), int(table.busy.sum())
-    if not analysis.utilisation_reliable or analysis.utilisation is None:
-        return (
-            f"{duration(busy)} of GPU work was recorded, but device records are missing for some launches: "
-            "how busy the GPU was cannot be told."
+    if only_recorded(analysis) or analysis.utilisation is None:
+        missing = (
+            "device records are missing for some launches" if only_recorded(analysis) else "without times"
         )
-    where = "The GPU was" if len(table) == 1 else f"{len(table)} GPUs were"
-    text = f"{where} busy {share(analysis.utilisation)} of {duration(span)}, and idle for {duration(span - busy)}"
+        recorded = f"{duration(busy)} of {device} work was recorded"
+        return f"{recorded}, but {missing}: how busy the {device} was cannot be told."
+    where = f"The {device} was" if len(table) == 1 else f"{len(table)} {device}s were"
+    base = f"the {duration(span)} from first to last {device} work" + (", added" if len(table) > 1 else "")
+    text = f"{where} busy {share(analysis.utilisation)} of {base}, and idle for {duration(span - busy)}"
     collective = int(table.exposed_collective.sum())
     copies = int(table.exposed_copy.sum() + table.exposed_fill.sum())
     extra = [
@@ -41,6 +42,15 @@ def verdict(analysis: Analysis) -> str:
     return "; ".join([text, *extra]) + "."
 
 
+def _verdict_without_device(analysis: Analysis) -> str:
+    if found := recorded_none(analysis):
+        return f"{found}."
+    calls = int(analysis.operators.calls.sum()) if len(analysis.operators) else 0
+    host = plural(calls, "operator call") if calls else "no operators"
+    device = device_word(analysis.trace)
+    return f"No {device} work in this trace: {host} over {duration(analysis.trace.span_ns)}."
+
+
 def banner(analysis: Analysis) -> tuple[BannerLine, ...]:
     """Return the warnings that limit what the page can claim; notes of level info stay in Method."""
     return tuple(
@@ -48,31 +58,46 @@ def banner(analysis: Analysis) -> tuple[BannerLine, ...]:
     )
 
 
-def kpis(analysis: Analysis) -> tuple[Kpi, ...]:
+def kpis(analysis: Analysis, labels: Labels) -> tuple[Kpi, ...]:
     """Return the key numbers that this trace can carry."""
     if not len(analysis.gpu_time):
         return _host_kpis(analysis)
-    found = [*_device_kpis(analysis), _launch_kpi(analysis), _delay_kpi(analysis), _step_kpi(analysis)]
+    found = [
+        *_device_kpis(analysis),
+        _top_kpi(analysis, labels),
+        _short_kpi(analysis),
+        _launch_kpi(analysis),
+        _delay_kpi(analysis),
+        _step_kpi(analysis),
+    ]
     return tuple(k for k in found if k is not None)
 
 
 def _device_kpis(analysis: Analysis) -> list[Kpi | None]:
-    table, kernels = analysis.gpu_time, analysis.kernels
+    table, kernels, device = analysis.gpu_time, analysis.kernels, device_word(analysis.trace)
     span, busy = int(table.span.sum()), int(table.busy.sum())
-    whose = "" if len(table) == 1 else f", over {len(table)} GPUs"
+    whose = "" if len(table) == 1 else f", over {len(table)} {device}s"
+    calls = plural(int(kernels.calls.sum()), "kernel")
     return [
         _busy_kpi(analysis, span, busy),
-        _time_kpi("idle", "GPU idle", span - busy, f"of {duration(span)} from first to last work{whose}"),
+        _idle_kpi(analysis, span - busy, f"of {duration(span)} from first to last work{whose}"),
         _time_kpi(
             "kernels",
-            "GPU kernel time",
+            begin(f"{device} kernel time"),
             int(kernels.sum.sum()),
-            f"summed over {plural(int(kernels.calls.sum()), 'kernel')}",
+            f"at least: the sum of the {calls} recorded"
+            if only_recorded(analysis)
+            else f"summed over {calls}",
         ),
         _exposed_kpi(analysis, span),
-        _top_kpi(analysis),
-        _short_kpi(analysis),
     ]
+
+
+def _idle_kpi(analysis: Analysis, idle: int, base: str) -> Kpi:
+    device = device_word(analysis.trace)
+    if not only_recorded(analysis):
+        return _time_kpi("idle", begin(f"{device} idle"), idle, base)
+    return replace(_time_kpi("idle", "Idle or not recorded", idle, base), tone="warn")
 
 
 def _time_kpi(key: str, label: str, ns: float, detail: str) -> Kpi:
@@ -85,37 +110,43 @@ def _percent(part: float) -> tuple[str, str]:
 
 
 def _busy_kpi(analysis: Analysis, span: int, busy: int) -> Kpi:
-    if not analysis.utilisation_reliable or analysis.utilisation is None:
-        return Kpi("busy", "GPU busy", "not known", "", "device records are missing, see the banner", "warn")
+    label = begin(f"{device_word(analysis.trace)} busy")
+    if only_recorded(analysis) or analysis.utilisation is None:
+        missing = "device records are missing, see the banner" if only_recorded(analysis) else "without times"
+        detail = f"{duration(busy)} recorded, at least; {missing}"
+        return Kpi("busy", label, "?", "", detail, "warn")
     part = analysis.utilisation
     tone: Tone = "good" if part >= GOOD else "bad" if part < POOR else "warn"
     word = {"good": "busy", "warn": "partly waiting", "bad": "mostly waiting"}[tone]
-    return Kpi("busy", "GPU busy", *_percent(part), f"{duration(busy)} of {duration(span)} · {word}", tone)
+    return Kpi("busy", label, *_percent(part), f"{duration(busy)} of {duration(span)} · {word}", tone)
 
 
 def _exposed_kpi(analysis: Analysis, span: int) -> Kpi | None:
     table = analysis.gpu_time
     if int(table.collective_busy.sum()):
         ns = int(table.exposed_collective.sum())
-        hidden = duration(int(table.collective_busy.sum()) - ns)
-        part = share(ns / span) if span else "0 %"
-        return _time_kpi(
-            "exposed", "Exposed communication", ns, f"{part} of the span · {hidden} hidden under compute"
-        )
+        rest = f"{duration(int(table.collective_busy.sum()) - ns)} hidden under compute"
+        return _time_kpi("exposed", "Exposed communication", ns, f"{_of_span(analysis, ns, span)} · {rest}")
     if not len(analysis.copies):
         return None
     ns = int(table.exposed_copy.sum() + table.exposed_fill.sum())
-    part = share(ns / span) if span else "0 %"
-    total = duration(int(analysis.copies.sum.sum()))
-    return _time_kpi("exposed", "Exposed copies", ns, f"{part} of the span · of {total} copied and filled")
+    rest = f"of {duration(int(analysis.copies.sum.sum()))} copied and filled"
+    return _time_kpi("exposed", "Exposed copies", ns, f"{_of_span(analysis, ns, span)} · {rest}")
 
 
-def _top_kpi(analysis: Analysis) -> Kpi | None:
+def _of_span(analysis: Analysis, ns: int, span: int) -> str:
+    if only_recorded(analysis):
+        return "as recorded"
+    return f"{share(ns / span if span else 0)} of the time from first to last work"
+
+
+def _top_kpi(analysis: Analysis, labels: Labels) -> Kpi | None:
     kernels = analysis.kernels
     if not len(kernels):
         return None
-    name = safe(short_name(str(kernels.name[0])))
-    return Kpi("top", "Top kernel", *_percent(float(kernels.share[0])), f"of kernel time · {name}")
+    base = "recorded kernel time" if only_recorded(analysis) else "summed kernel time"
+    detail = f"of {base} · {labels.of(str(kernels.name[0]))}"
+    return Kpi("top", "Top kernel", *_percent(float(kernels.share[0])), detail)
 
 
 def _short_kpi(analysis: Analysis) -> Kpi | None:
@@ -127,11 +158,12 @@ def _short_kpi(analysis: Analysis) -> Kpi | None:
         return None
     short = lengths < SHORT_NS
     part = int(lengths[short].sum()) / total
+    recorded = "recorded " if only_recorded(analysis) else ""
     return Kpi(
         "short",
         f"Kernels under {duration(SHORT_NS).replace('.00', '')}",
         *_percent(float(np.mean(short))),
-        f"of kernels · {share(part)} of kernel time",
+        f"of {recorded}kernels · {share(part)} of their summed time",
     )
 
 
@@ -139,7 +171,9 @@ def _launch_kpi(analysis: Analysis) -> Kpi | None:
     launches = analysis.launches
     if not launches.calls:
         return None
-    detail = f"in {plural(launches.calls, 'launching call')} · beside GPU kernel time, not part of it"
+    detail = f"in {plural(launches.calls, 'launching call')}"
+    if len(analysis.gpu_time):
+        detail += f" · beside {device_word(analysis.trace)} kernel time, not part of it"
     return _time_kpi("launch", "CPU launch time", launches.cpu_ns, detail)
 
 
@@ -147,7 +181,8 @@ def _delay_kpi(analysis: Analysis) -> Kpi | None:
     delay = analysis.launches.start_delay
     if delay is None:
         return None
-    detail = f"median · p95 {duration(float(delay.p95))} · wait for the launch itself"
+    device = device_word(analysis.trace)
+    detail = f"median · p95 {duration(float(delay.p95))} · {device} waited for the launch call itself"
     return _time_kpi("delay", "Start delay", float(delay.median), detail)
 
 
@@ -162,7 +197,12 @@ def _step_kpi(analysis: Analysis) -> Kpi | None:
 
 def _host_kpis(analysis: Analysis) -> tuple[Kpi, ...]:
     trace, operators = analysis.trace, analysis.operators
-    found: list[Kpi | None] = [
+    found: list[Kpi | None] = []
+    if missing := recorded_none(analysis):
+        found.append(
+            Kpi("busy", begin(f"{device_word(trace)} busy"), "?", "", missing.partition("; ")[0], "warn")
+        )
+    found += [
         _time_kpi("span", "Trace", trace.span_ns, "first to last event"),
         Kpi("slices", "Slices", count(len(trace)), "", "host calls, frames and marks"),
     ]

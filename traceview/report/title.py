@@ -52,7 +52,7 @@ def chips(trace: Trace) -> tuple[Chip, ...]:
     """Return the facts under the title."""
     meta = trace.meta
     found = [
-        ("span", duration(trace.span_ns)),
+        ("trace", duration(trace.span_ns)),
         ("events", count(trace.account.events_read)),
         ("steps", steps(trace)),
         ("rank", f"{meta.rank} of {meta.world_size}" if meta.rank is not None and meta.world_size else ""),

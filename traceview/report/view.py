@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 Tone = Literal["", "good", "warn", "bad"]
-Form = Literal["name", "text", "count", "ms", "us", "share", "bytes", "number"]
+Form = Literal["name", "text", "count", "ms", "us", "share", "bytes", "number", "rate"]
 Cell = int | float | str | None
 
 
@@ -66,7 +66,10 @@ class Column:
 
 @dataclass(frozen=True)
 class TableView:
-    """Hold the rows of a table; ns for the forms ms and us, 0..1 for share, a name index for name."""
+    """Hold the rows of a table; ns for the forms ms and us, 0..1 for share, a name index for name.
+
+    `base` says of what the shares are, and what else must be read beside the columns.
+    """
 
     kind: ClassVar[str] = "table"
     id: str
@@ -76,6 +79,7 @@ class TableView:
     sort: int
     page: int = 25
     others: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Cell, Column, SectionView, TableView
-from traceview.units import safe
+from traceview.report.wording import only_recorded
+from traceview.units import duration, safe
 
 COLUMNS = (
     Column("category", "Category", "text"),
@@ -23,9 +24,12 @@ def build(context: Context) -> SectionView:
         (safe(str(table.category[i])), *(getattr(table, c.key)[i].item() for c in COLUMNS[1:]))
         for i in range(len(table))
     ]
+    recorded = "recorded " if only_recorded(context.analysis) else ""
+    whole = duration(int(table.sum.sum()))
+    base = f"Share % is of {whole}, the summed time of all {recorded}device work: kernels, copies and fills."
     return SectionView(
         "categories",
         "Categories",
         "By rules over kernel names; --categories FILE adds rules of your own.",
-        (TableView("categories", "categories", COLUMNS, tuple(rows), sort=2),),
+        (TableView("categories", "categories", COLUMNS, tuple(rows), sort=2, base=base),),
     )

@@ -13,7 +13,7 @@ def build(context: Context) -> SectionView:
     if not len(analysis.categories):
         return SectionView("charts", "Charts", empty=NO_KERNELS)
     made = (
-        figures.launch_and_kernel_time(analysis, context.cost),
+        figures.launch_and_kernel_time(analysis, context.cost, context.labels),
         figures.time_by_category(analysis),
         figures.kernel_lengths(analysis.trace),
     )

@@ -17,7 +17,7 @@ COLUMNS = (
     Column("median", "Median µs", "us"),
     Column("max", "Max µs", "us"),
     Column("bytes", "Data MiB", "bytes", "sum of the bytes recorded"),
-    Column("rate", "GB/s", "number", "bytes divided by the summed time; a clue, not a verdict"),
+    Column("rate", "GB/s", "rate", "bytes divided by the summed time; a clue, not a verdict"),
 )
 _FIGURES = ("calls", "sum", "mean", "median", "max")
 
@@ -34,7 +34,7 @@ def build(context: Context) -> SectionView:
         known = size > 0
         rows.append(
             (
-                context.names.add(str(table.name[i]), True),
+                context.names.add(str(table.name[i])),
                 *(safe(str(getattr(table, key)[i])) for key in ("kind", "direction", "memory")),
                 *(getattr(table, key)[i].item() for key in _FIGURES),
                 size if known else None,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from traceview.report.context import NO_GPU, Context
+from dataclasses import replace
+
+from traceview.report.context import Context, no_device
 from traceview.report.view import SectionView, SplitBar, SplitPart, SplitView
+from traceview.report.wording import begin, missing_records, only_recorded
 from traceview.units import duration, plural, safe, share
 
 MOST_DEVICES = 8
@@ -18,35 +21,41 @@ PARTS = (
 
 
 def build(context: Context) -> SectionView:
-    """Split the span of every device, the busiest eight of many."""
-    table = context.analysis.gpu_time
+    """Split the time of every device from its first to its last work, the busiest eight of many."""
+    table, title = context.analysis.gpu_time, begin(f"{context.device} time")
     if not len(table):
-        return SectionView("gpu-time", "GPU time", empty=NO_GPU)
+        return SectionView("gpu-time", title, empty=no_device(context.analysis))
     bars = tuple(_bar(context, i) for i in range(min(len(table), MOST_DEVICES)))
     hidden = len(table) - len(bars)
-    return SectionView(
-        "gpu-time",
-        "GPU time",
-        note="Priority compute, collective, copy, fill: what runs under something of higher priority is hidden "
-        "by it, the rest is exposed. The five parts add up to the span.",
-        blocks=(SplitView(bars, f"{plural(hidden, 'further device')} not shown." if hidden else ""),),
+    note = (
+        "Priority compute, collective, copy, fill: what runs under something of higher priority is hidden "
+        "by it, the rest is exposed. The five parts add up to the time from first to last work."
     )
+    if only_recorded(context.analysis):
+        note += f" Only what was recorded is shown, without shares: {missing_records(context.analysis)}."
+    more = f"{plural(hidden, 'further device')} not shown." if hidden else ""
+    return SectionView("gpu-time", title, safe(note), (SplitView(bars, more),))
 
 
 def _bar(context: Context, i: int) -> SplitBar:
-    table = context.analysis.gpu_time
+    table, recorded = context.analysis.gpu_time, only_recorded(context.analysis)
     span = int(table.span[i])
-    base = f"100 % = {duration(span)}, from its first to its last device record"
+    base = f"{duration(span)} from its first to its last device record"
     parts = []
     for column, label, token, meaning in PARTS:
         ns = int(getattr(table, column)[i])
         part = ns / span if span else 0.0
-        parts.append(SplitPart(label, token, part, share(part), duration(ns), meaning))
-    return SplitBar(device_label(context, str(table.device[i])), base, tuple(parts))
+        made = SplitPart(label, token, part, share(part), duration(ns), meaning)
+        if recorded and column == "idle":
+            made = replace(made, label="idle or not recorded", meaning="no device work was recorded")
+        parts.append(replace(made, share="") if recorded else made)
+    whole = f"at least what was recorded, in {base}" if recorded else f"100 % = {base}"
+    return SplitBar(device_label(context, str(table.device[i])), whole, tuple(parts))
 
 
 def device_label(context: Context, key: str) -> str:
     """Return the name of a device as the page shows it: GPU 0 · NVIDIA H100, of several ranks GPU 1/0."""
     known = {d.key: d.name for d in context.trace.devices}
     name = known.get(key) or known.get(key.rpartition("/")[2])
-    return safe(f"GPU {key} · {name}" if name else f"GPU {key}")
+    label = begin(f"{context.device} {key}")
+    return safe(f"{label} · {name}" if name else label)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Cell, Column, SectionView, TableView
+from traceview.report.wording import only_recorded
 from traceview.units import duration, plural, safe
 
 COLUMNS = (
@@ -38,15 +39,14 @@ def build(context: Context) -> SectionView:
     for i in range(top):
         name = str(table.name[i])
         figures = [getattr(table, key)[i].item() for key in _FIGURES]
-        rows.append(
-            (context.names.add(name, True), safe(str(table.category[i])), *figures, context.cost.get(name))
-        )
+        rows.append((context.names.add(name), safe(str(table.category[i])), *figures, context.cost.get(name)))
     others = ""
     if len(table) > top:
         rest = duration(int(table.sum[top:].sum()))
         calls = plural(int(table.calls[top:].sum()), "call")
         others = f"Others ({len(table) - top:,} names): {rest} in {calls}."
-    views = [TableView("kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others)]
+    base = _base(context)
+    views = [TableView("kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others, base=base)]
     if len(set(context.analysis.kernels_by_stream.stream.tolist())) > 1:
         views.append(_by_stream(context))
     note = "Grouped by full name, from the single durations. Copies and fills are a table of their own."
@@ -60,11 +60,20 @@ def _by_stream(context: Context) -> TableView:
     table = context.analysis.kernels_by_stream
     rows: list[tuple[Cell, ...]] = [
         (
-            context.names.add(str(table.name[i]), True),
+            context.names.add(str(table.name[i])),
             safe(str(table.device[i])),
             safe(str(table.stream[i])),
             *(getattr(table, key)[i].item() for key in _FIGURES),
         )
         for i in range(min(len(table), context.options.top))
     ]
-    return TableView("kernels-by-stream", "kernels by stream", BY_STREAM, tuple(rows), sort=4, page=10)
+    noun, base = "kernels by stream", _base(context)
+    return TableView("kernels-by-stream", noun, BY_STREAM, tuple(rows), sort=4, page=10, base=base)
+
+
+def _base(context: Context) -> str:
+    """Say of what the shares are."""
+    table = context.analysis.kernels
+    recorded = "recorded " if only_recorded(context.analysis) else ""
+    calls = plural(int(table.calls.sum()), f"{recorded}kernel")
+    return f"Share % is of {duration(int(table.sum.sum()))}, the summed time of {calls}; not of wall time."

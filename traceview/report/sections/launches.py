@@ -14,7 +14,8 @@ from traceview.report.view import (
     SectionView,
     TableView,
 )
-from traceview.units import count, duration, share
+from traceview.report.wording import begin, device_word, only_recorded
+from traceview.units import count, duration, plural, share
 
 QUANTILES = (
     Column("measure", "Measure", "text"),
@@ -41,7 +42,10 @@ DEFINITIONS = (
     ),
     (
         "queue delay",
-        "kernel start − launch end, where positive; a kernel that starts while the call still runs has none.",
+        (
+            "kernel start − launch end, where that is not negative. Kernels that start while the call still runs "
+            "have none and are left out, not counted as zero: median and p95 are of the others."
+        ),
     ),
     (
         "start delay",
@@ -74,55 +78,60 @@ def build(context: Context) -> SectionView:
         blocks.append(TableView("delays", "measures", QUANTILES, tuple(rows), sort=0))
         blocks.append(DefinitionsView("", DEFINITIONS))
     blocks.append(_calls(context))
-    return SectionView(
-        "launches",
-        "Launches",
-        "The host enqueues, the device works later: these are two clocks running side by side, never one sum.",
-        tuple(blocks),
+    note = (
+        "The host enqueues, the device works later: these are two clocks running side by side, never one sum."
     )
+    if not len(context.analysis.gpu_time):
+        note = "What the host spent to launch; no device record says what came of it."
+    return SectionView("launches", "Launches", note, tuple(blocks))
 
 
 def _calls(context: Context) -> TableView:
     table = context.analysis.launches.by_call
+    columns = CALLS if len(context.analysis.gpu_time) else CALLS[:-1]
     rows: list[tuple[Cell, ...]] = [
         (
-            context.names.add(str(table.name[i]), True),
-            *(getattr(table, c.key)[i].item() for c in CALLS[1:]),
+            context.names.add(str(table.name[i])),
+            *(getattr(table, c.key)[i].item() for c in columns[1:]),
         )
         for i in range(min(len(table), context.options.top))
     ]
-    return TableView("launch-calls", "launching calls", CALLS, tuple(rows), sort=2, page=10)
+    return TableView("launch-calls", "launching calls", columns, tuple(rows), sort=2, page=10)
 
 
 def _facts(analysis: Analysis) -> tuple[Fact, ...]:
-    launches, kernels = analysis.launches, analysis.kernels
-    total = int(kernels.sum.sum()) if len(kernels) else 0
+    launches = analysis.launches
+    time = Fact(
+        "CPU launch time",
+        duration(launches.cpu_ns),
+        f"host time inside {plural(launches.calls, 'launching call')}",
+    )
+    missing = Fact(
+        "Launches without record",
+        count(launches.without_gpu),
+        launches.without_reason or ("" if launches.without_gpu else "every launch has its device record"),
+    )
+    return (time, *_device_facts(analysis), missing) if len(analysis.gpu_time) else (time, missing)
+
+
+def _device_facts(analysis: Analysis) -> list[Fact]:
+    launches, kernels, device = analysis.launches, analysis.kernels, device_word(analysis.trace)
+    recorded = "recorded " if only_recorded(analysis) else ""
     facts = [
         Fact(
-            "CPU launch time",
-            duration(launches.cpu_ns),
-            f"host time inside {count(launches.calls)} launching calls",
-        ),
-        Fact(
-            "GPU kernel time",
-            duration(total),
-            f"summed over {count(int(kernels.calls.sum()) if len(kernels) else 0)} kernels; overlap counts twice",
+            begin(f"{device} kernel time"),
+            duration(int(kernels.sum.sum())),
+            f"summed over {plural(int(kernels.calls.sum()), f'{recorded}kernel')}; overlap counts twice",
         ),
         Fact(
             "Linked kernels",
             count(launches.linked),
-            f"{count(launches.unlinked)} kernels have no launch in the trace",
-        ),
-        Fact(
-            "Launches without kernel",
-            count(launches.without_gpu),
-            launches.without_reason
-            or ("every launch has its device record" if not launches.without_gpu else ""),
+            f"{plural(launches.unlinked, 'kernel')} without a launch in the trace",
         ),
         Fact(
             "Started during the call",
             count(launches.started_during_call),
-            "kernels that start before their launch returned",
+            "kernels that start before their launch returned: they have no queue delay",
         ),
     ]
     if launches.negative:
@@ -142,4 +151,4 @@ def _facts(analysis: Analysis) -> tuple[Fact, ...]:
                 "" if part is None else f"their kernels hold {share(part)} of kernel time",
             )
         )
-    return tuple(facts)
+    return facts

@@ -19,8 +19,16 @@ from traceview.units import count, hide_home, safe
 
 DEFINITIONS = (
     ("busy", "union of the intervals of kernels, copies and fills of a device, over all its streams"),
+    ("trace", "first start to last end of all slices of the file, the profiler's own marks included"),
     ("span", "first start to last end of a device's work, on the device's clock"),
     ("idle", "span − busy"),
+    (
+        "idle or not recorded",
+        (
+            "the same where launches lack their device records: what ran without a record looks like idle time, so "
+            "busy time is a least and no share of the span is told"
+        ),
+    ),
     ("sum", "added durations; parallel work counts as often as it runs, so a sum may exceed the span"),
     (
         "exposed",
@@ -31,6 +39,15 @@ DEFINITIONS = (
         "busy ÷ span, over all devices; not told when under 99 % of launches have device records",
     ),
     ("self, total", "as in key_averages(): self is without children, total with them"),
+    (
+        "short names",
+        (
+            "a kernel is shown as its function and, in ‹ ›, what its template arguments say: operation and number "
+            "type. Where several kernels would look alike, [128·7] holds the template values that differ, in their "
+            "order; where these do not tell them apart, #1, #2, … numbers them by full name. A label means the same "
+            "kernel in every table, chart, timeline and in the terminal; other names are only cut in the middle"
+        ),
+    ),
     ("percentiles", "of the single durations, linear between neighbours"),
     ("time", "whole nanoseconds from the trace's first event; rounded only where it is shown"),
 )
