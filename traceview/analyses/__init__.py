@@ -6,27 +6,33 @@ To add an analysis, write one file with one function Workspace -> result and nam
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from traceview.analyses.answers import Results
 from traceview.analyses.categories import categories
+from traceview.analyses.collectives import collectives
 from traceview.analyses.copies import copies
 from traceview.analyses.facts import facts
 from traceview.analyses.gaps import gaps
 from traceview.analyses.gpu_time import gpu_time
+from traceview.analyses.health import health
 from traceview.analyses.kernels import kernels, kernels_by_stream
+from traceview.analyses.launch_behaviour import launch_behaviour
 from traceview.analyses.launches import launches
 from traceview.analyses.notices import notices
 from traceview.analyses.operators import operators
+from traceview.analyses.phases import phases
 from traceview.analyses.rules import Rules, load_rules
+from traceview.analyses.selection import Choice, cut_to, described
 from traceview.analyses.step_windows import step_windows
 from traceview.analyses.steps import steps
+from traceview.analyses.streams import streams
 from traceview.analyses.synchronisation import synchronisation
 from traceview.analyses.workspace import Workspace
 from traceview.events import Notice, Trace
 
-__all__ = ["ANALYSES", "Analysis", "Results", "analyze", "load_rules"]
+__all__ = ["ANALYSES", "Analysis", "Choice", "Results", "analyze", "load_rules"]
 
 ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
     ("kernels", kernels),
@@ -40,27 +46,53 @@ ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
     ("step_windows", step_windows),
     ("gaps", gaps),
     ("syncs", synchronisation),
+    ("streams", streams),
+    ("collectives", collectives),
+    ("phases", phases),
+    ("launch_behaviour", launch_behaviour),
+    ("health", health),
 )
 
 
 @dataclass(frozen=True)
 class Analysis(Results):
-    """Hold one trace and all answers about it; `warnings` are those of the reader and of the analyses."""
+    """Hold one trace and all answers about it; `warnings` are those of the reader and of the analyses.
+
+    `selected` has the answers about chosen steps, where some were chosen, and says which in `chosen`.
+    """
 
     trace: Trace
     rules: Rules
     facts: dict[str, Any]
     warnings: tuple[Notice, ...]
+    chosen: str = ""
+    selected: Analysis | None = None
 
     def _repr_html_(self) -> str:
         return str(self.kernels._repr_html_())
 
 
-def analyze(trace: Trace, rules: Rules | None = None) -> Analysis:
-    """Return all analyses of a trace; `rules` give kernels their categories (see load_rules)."""
-    chosen = rules or load_rules()
-    workspace = Workspace(trace, chosen)
+def analyze(trace: Trace, rules: Rules | None = None, choice: Choice | None = None) -> Analysis:
+    """Return all analyses of a trace; `rules` give kernels their categories (see load_rules).
+
+    `choice` asks for the same about some of its steps, as `selected`; everything else stays about the whole.
+    Raises UsageError where no step is what it asks for.
+    """
+    known = rules or load_rules()
+    if choice is None:
+        return _answered(trace, known)
+    marked = choice.marked(trace)
+    places = choice.places(marked.steps)
+    whole = _answered(trace, known)
+    table = whole.step_windows if choice.name is None else step_windows(Workspace(marked, known))
+    part = _answered(marked if choice.all_steps else cut_to(marked, places, table), known)
+    text = described(marked.steps.take(places), marked.steps)
+    return replace(whole, selected=replace(part, step_windows=table.take(places), chosen=text))
+
+
+def _answered(trace: Trace, rules: Rules) -> Analysis:
+    workspace = Workspace(trace, rules)
     results = Results(**{name: workspace.once(analysis) for name, analysis in ANALYSES})
     parts = {f.name: getattr(results, f.name) for f in fields(results)}
     found = (*trace.notices, *notices(workspace, results))
-    return Analysis(**parts, trace=trace, rules=chosen, facts=facts(workspace, results), warnings=found)
+    return Analysis(**parts, trace=trace, rules=rules, facts=facts(workspace, results), warnings=found)

@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from traceview.analyses.collectives import Collectives
 from traceview.analyses.gaps import GapCauses, GapLengths, Gaps, gap_causes, gap_lengths
+from traceview.analyses.health import Health
+from traceview.analyses.launch_behaviour import LaunchBehaviour
+from traceview.analyses.phases import Phases
 from traceview.analyses.results import (
     Categories,
     Copies,
@@ -21,6 +25,7 @@ from traceview.analyses.results import (
     StreamKernels,
 )
 from traceview.analyses.step_windows import StepTime, StepWindows, step_time
+from traceview.analyses.streams import Streams
 from traceview.analyses.synchronisation import Syncs
 
 
@@ -39,6 +44,11 @@ class Results:
     step_windows: StepWindows
     gaps: Gaps
     syncs: Syncs
+    streams: Streams
+    collectives: Collectives
+    phases: Phases
+    launch_behaviour: LaunchBehaviour
+    health: Health
 
     @cached_property
     def step_time(self) -> StepTime:
