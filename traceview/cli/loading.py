@@ -9,7 +9,7 @@ from typing import Self
 
 import click
 
-from traceview.analyses import Analysis, analyze, load_rules
+from traceview.analyses import Analysis, Choice, analyze, load_rules
 from traceview.sources import read_trace
 from traceview.sources.choose import choose_trace
 from traceview.units import count, safe
@@ -26,12 +26,14 @@ def choose(trace: str | None, quiet: bool) -> str:
     return str(path)
 
 
-def load(trace: str | None, categories: str | None, quiet: bool) -> tuple[str, Analysis]:
+def load(
+    trace: str | None, categories: str | None, quiet: bool, choice: Choice | None = None
+) -> tuple[str, Analysis]:
     """Return the file that was read, and its analysis."""
     rules = load_rules(categories)
     path = choose(trace, quiet)
     with Progress(quiet) as progress:
-        return path, analyze(read_trace(path, progress), rules)
+        return path, analyze(read_trace(path, progress), rules, choice)
 
 
 class Progress:

@@ -21,3 +21,24 @@ def trace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = add(command)
     return command
+
+
+def step_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that choose steps to a command."""
+    for add in (
+        click.option(
+            "--step-name", metavar="REGEX", help="Host slices that mark the steps. Default: ProfilerStep."
+        ),
+        click.option(
+            "--skip-first",
+            metavar="N",
+            type=click.IntRange(0),
+            default=0,
+            help="Leave out N steps at the beginning.",
+        ),
+        click.option(
+            "--steps", "chosen", metavar="A:B", help="Only these steps, by the numbers shown, both included."
+        ),
+    ):
+        command = add(command)
+    return command

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from traceview.cli.options import trace_options
+from traceview.cli.options import step_options, trace_options
 
 
 @click.command()
 @trace_options
+@step_options
 @click.option(
     "-o", "--output", metavar="FILE", help='Page to write ("-": standard output). Default: beside TRACE.'
 )
@@ -21,6 +22,9 @@ def report(
     trace: str | None,
     categories: str | None,
     quiet: bool,
+    chosen: str | None,
+    skip_first: int,
+    step_name: str | None,
     output: str | None,
     force: bool,
     opened: bool,
@@ -33,14 +37,16 @@ def report(
     TRACE is a trace file, "-" for standard input, or a folder: its newest capture. Without TRACE it is
     the folder $PROFILER_OUTPUT_DIR.
     """
+    from traceview.analyses import Choice
     from traceview.cli.loading import choose, load
     from traceview.cli.output import derived_name, open_page, refuse_existing, write_page
     from traceview.report import ReportOptions, build_report, render_html
 
-    chosen = choose(trace, quiet)
-    target = output or derived_name(chosen)
-    refuse_existing(target, chosen, force)
-    _, analysis = load(chosen, categories, quiet)
+    choice = Choice.parsed(chosen, skip_first, step_name)
+    path = choose(trace, quiet)
+    target = output or derived_name(path)
+    refuse_existing(target, path, force)
+    _, analysis = load(path, categories, quiet, choice)
     page = build_report(analysis, ReportOptions(title=title, top=top, show_paths=show_paths))
     written = write_page(target, render_html(page), page.verdict)
     if opened:

@@ -11,6 +11,7 @@ from traceview.report.context import Context
 from traceview.report.labels import labels_of
 from traceview.report.names import NameBook
 from traceview.report.sections import SECTIONS
+from traceview.report.selected import options_of, shown_of
 from traceview.report.timeline import Timeline
 from traceview.report.title import chips, title
 from traceview.report.view import NameTable, Report, ReportOptions, SectionView, TimelineView
@@ -22,7 +23,8 @@ _TRIES = 4
 
 def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Report:
     """Turn an analysis into the page's data; nothing is written and nothing is calculated twice."""
-    options = options or ReportOptions()
+    options = options_of(analysis, options or ReportOptions())
+    analysis = shown_of(analysis)
     labels = labels_of(analysis, options.show_paths)
     context = Context(analysis, options, NameBook(labels), labels)
     made = {s.id: s.build(context) for s in SECTIONS if s.build is not None}

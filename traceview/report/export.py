@@ -14,8 +14,9 @@ from traceview.events import Notice
 from traceview.report import kpis
 from traceview.report.labels import Labels, labels_of
 from traceview.report.records import quantiles_record, records
+from traceview.report.selected import shown_of, title_of
 from traceview.report.time_documents import time_documents
-from traceview.report.title import chips, default_title, public_label
+from traceview.report.title import chips, public_label
 from traceview.report.wording import begin, device_word, missing_records, only_recorded
 from traceview.units import count, data_size, duration, plural, safe, share
 
@@ -25,10 +26,15 @@ _RIGHT, _LEFT = ">", "<"
 
 def summary_document(analysis: Analysis) -> dict[str, Any]:
     """Return the JSON document: plain dicts, lists, texts and numbers; times in µs, unknown is None."""
+    document = {"schema": SCHEMA, "version": __version__, **_answers(analysis)}
+    if analysis.selected is not None:
+        document["selected"] = {"chosen": analysis.selected.chosen, **_answers(analysis.selected)}
+    return document
+
+
+def _answers(analysis: Analysis) -> dict[str, Any]:
     launches = analysis.launches
     return {
-        "schema": SCHEMA,
-        "version": __version__,
         "facts": analysis.facts,
         "warnings": [_notice(n) for n in analysis.warnings],
         "account": asdict(analysis.trace.account),
@@ -74,10 +80,12 @@ def _meta(analysis: Analysis) -> dict[str, Any]:
 
 def summary_text(analysis: Analysis, top: int = 10) -> str:
     """Return the terminal's answer: the verdict first, then tables of at most `top` rows."""
+    title = title_of(analysis)
+    analysis = shown_of(analysis)
     trace, labels = analysis.trace, labels_of(analysis)
     blocks = [
         [
-            default_title(trace),
+            title,
             kpis.verdict(analysis),
             " · ".join(f"{c.label} {c.text}" for c in chips(trace)),
         ],

@@ -1,0 +1,173 @@
+"""Choose steps of a trace, and cut the trace down to them.
+
+A cut trace holds what the host began between the start of the first chosen step and the end of the
+last, and the device work launched there. Device work without a launch is kept where it starts in the
+chosen steps' device windows. Slices that began before, such as a whole training loop, are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from traceview.analyses.step_windows import StepWindows
+from traceview.analyses.windows import marked_steps, named_rows, steps_from
+from traceview.errors import UsageError
+from traceview.events import DEVICE_WORK, Kind, Slices, Sparse, Steps, Trace
+from traceview.tables import Table
+
+_RANGE = re.compile(r"\s*(\d*)\s*(:?)\s*(\d*)\s*")
+_MARKING = (Kind.OP, Kind.ANNOTATION, Kind.PYTHON, Kind.OTHER)
+_Timed = TypeVar("_Timed", bound=Table)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Say which steps are meant: from number `first` to number `last`, both included, None for no limit.
+
+    `skip` steps are left out at the beginning, `name` is a regular expression for the slices that mark steps.
+    """
+
+    first: int | None = None
+    last: int | None = None
+    skip: int = 0
+    name: str | None = None
+
+    @classmethod
+    def parsed(cls, steps: str | None, skip: int = 0, name: str | None = None) -> Choice | None:
+        """Read A:B (either may be missing; A alone is one step); None where nothing is chosen.
+
+        Raises UsageError where `steps` is no range or `name` no regular expression.
+        """
+        if steps is None and not skip and name is None:
+            return None
+        found = _RANGE.fullmatch(steps or ":")
+        if not found or not (found[2] or found[1]):
+            raise UsageError(f"{steps!r} is no range of steps", "write --steps A:B, by the numbers shown")
+        first, last = (int(text) if text else None for text in (found[1], found[3]))
+        last = last if found[2] else first
+        if first is not None and last is not None and last < first:
+            raise UsageError(f"{steps!r} ends before it begins", "write the lower number first")
+        try:
+            re.compile(name or "")
+        except re.error as error:
+            raise UsageError(f"--step-name: {error} in the regular expression") from error
+        return cls(first, last, skip, name)
+
+    @property
+    def all_steps(self) -> bool:
+        """Say whether every step is meant."""
+        return self.first is None and self.last is None and not self.skip
+
+    def marked(self, trace: Trace) -> Trace:
+        """Return the trace with the steps that this choice counts; raises UsageError where there are none."""
+        if self.name is None:
+            found = marked_steps(trace)
+            hint = "name the slices that mark a step with --step-name REGEX"
+            if not len(found):
+                raise UsageError("this trace has no steps to choose from", hint)
+        else:
+            found = steps_from(trace, named_rows(trace, trace.rows_of(*_MARKING), re.compile(self.name)))
+            if not len(found):
+                raise UsageError(f"--step-name {self.name}: no slice of the host has such a name")
+        return replace(trace, steps=found)
+
+    def places(self, steps: Steps) -> np.ndarray:
+        """Return the places of the chosen steps; raises UsageError where none is meant."""
+        number = steps.number
+        kept = np.ones(len(number), bool)
+        kept &= number >= (self.first if self.first is not None else number.min())
+        kept &= number <= (self.last if self.last is not None else number.max())
+        kept[: self.skip] = False
+        if not kept.any():
+            there = f"there are {len(number)}, numbered {number.min()} to {number.max()}"
+            raise UsageError("no step is chosen", there)
+        return np.flatnonzero(kept)
+
+
+def described(chosen: Steps, whole: Steps) -> str:
+    """Say which steps were chosen, by their numbers."""
+    numbers = chosen.number
+    some = f"step {numbers[0]}" if len(numbers) == 1 else f"steps {numbers.min()} to {numbers.max()}"
+    return f"{some} ({len(numbers):,} of {len(whole):,})"
+
+
+class _Stretch(NamedTuple):
+    """Hold a stretch of time of each scope, in ns."""
+
+    first: np.ndarray
+    last: np.ndarray
+
+    def holds(self, time: np.ndarray, scope: np.ndarray) -> np.ndarray:
+        """Return which times lie in the stretch of their scope."""
+        held: np.ndarray = (time >= self.first[scope]) & (time < self.last[scope])
+        return held
+
+
+def cut_to(trace: Trace, places: np.ndarray, table: StepWindows) -> Trace:
+    """Return the trace cut down to some of its steps; `table` has the windows of all of them."""
+    s, scope = trace.slices, np.array([t.scope for t in trace.tracks], np.int64)
+    of_step, count = scope[s.track[trace.steps.row[places]]], int(scope.max(initial=0)) + 1
+    chosen = trace.steps.take(places)
+    host = _stretch(of_step, chosen.start, chosen.start + chosen.dur, count)
+    placed = table.window_start[places] >= 0
+    windows = _stretch(
+        of_step[placed], table.window_start[places[placed]], table.window_end[places[placed]], count
+    )
+    on_device = np.array([t.is_device for t in trace.tracks], bool)[s.track]
+    kept = np.where(on_device, windows.holds(s.start, scope[s.track]), host.holds(s.start, scope[s.track]))
+    kept[trace.steps.row] = False
+    kept[chosen.row] = True
+    linked = np.flatnonzero(np.isin(s.kind, DEVICE_WORK) & (s.link >= 0))
+    kept[linked] = kept[s.link[linked]]
+    rows = np.flatnonzero(kept)
+    place = np.full(len(s) + 1, -1, np.int64)  # the last one serves links of -1
+    place[rows] = np.arange(len(rows))
+    times = (int(host.first.min()), int(host.last.max()))
+    return replace(
+        trace,
+        slices=_slices(s.take(rows), place),
+        steps=replace(chosen, row=place[chosen.row]),
+        args={name: _sparse(arg, place) for name, arg in trace.args.items()},
+        closed_ranges=_places(place, trace.closed_ranges),
+        flows=_between(trace.flows, times),
+        marks=_between(trace.marks, times),
+        counters=_between(trace.counters, times),
+        memory=_between(trace.memory, times),
+    )
+
+
+def _stretch(scope: np.ndarray, start: np.ndarray, end: np.ndarray, scopes: int) -> _Stretch:
+    limits = np.iinfo(np.int64)
+    first, last = np.full(scopes, limits.max), np.full(scopes, limits.min)
+    np.minimum.at(first, scope, start)
+    np.maximum.at(last, scope, end)
+    return _Stretch(first, last)
+
+
+def _slices(slices: Slices, place: np.ndarray) -> Slices:
+    link = place[slices.link].astype(slices.link.dtype)
+    found = replace(slices, link=link)
+    for name in (c.name for c in Slices.columns()):
+        getattr(found, name).setflags(write=False)
+    return found
+
+
+def _sparse(arg: Sparse, place: np.ndarray) -> Sparse:
+    moved = place[arg.rows]
+    kept = moved >= 0
+    return Sparse(moved[kept].astype(arg.rows.dtype), arg.values[kept], arg.texts)
+
+
+def _places(place: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    moved = place[rows]
+    kept: np.ndarray = moved[moved >= 0].astype(rows.dtype)
+    return kept
+
+
+def _between(table: _Timed, times: tuple[int, int]) -> _Timed:
+    time = table.time  # type: ignore[attr-defined]
+    return table.take(np.flatnonzero((time >= times[0]) & (time < times[1])))
