@@ -77,7 +77,7 @@ def test_arguments_stay_with_their_rows() -> None:
     assert selected is not None
     arg = selected.trace.arg("input_dims")
     assert [selected.trace.name_of(row) for row in arg.rows.tolist()] == ["aten::mm"] * 2
-    assert [arg.text(row) for row in arg.rows.tolist()] == ["[[1, 1]]", "[[2, 2]]"]
+    assert [arg.text(row) for row in arg.rows.tolist()] == ["[[1,1]]", "[[2,2]]"]
 
 
 def test_a_chosen_step_keeps_the_period_that_the_next_step_closes() -> None:

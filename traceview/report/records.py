@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
-
-import numpy as np
 
 from traceview.analyses.facts import us
 from traceview.analyses.grouping import Quantiles
 from traceview.tables import Table
-
-_UNKNOWN = ("ns", "bytes")  # units in which -1 stands for unknown
 
 
 def records(table: Table, most: int | None = None) -> list[dict[str, Any]]:
@@ -25,12 +22,12 @@ def records(table: Table, most: int | None = None) -> list[dict[str, Any]]:
 
 
 def known(value: Any, unit: str) -> Any:
-    """Return a value of a result as JSON has it."""
-    if unit in _UNKNOWN and value < 0:
+    """Return a value of a result as JSON has it: below 0 stands for unknown, in every unit."""
+    if unit == "text" or isinstance(value, bool):
+        return value
+    if value < 0 or not math.isfinite(value):
         return None
-    if unit == "ns":
-        return us(value)
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    return us(value) if unit == "ns" else value
 
 
 def quantiles_record(found: Quantiles | None) -> dict[str, float] | None:
