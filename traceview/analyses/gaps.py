@@ -110,7 +110,7 @@ def _gaps_of(workspace: Workspace, device: int, states: HostStates) -> _Found:
     cut = pieces(holes, busy)
     figures = parts(holes, cut)
     queued = np.flatnonzero(figures[_PLACE[QUEUED]] > 0)
-    wait = texts("" for _ in range(len(opening)))
+    wait = np.full(len(opening), "", object)
     wait[queued] = waits_of(workspace, after[queued], states.waits)
     stack = _stacks(workspace, states, cut, (holes, figures, launch))
     return _Found(holes, before, after, launch, figures, stack, wait)

@@ -21,7 +21,7 @@ def waits_of(workspace: Workspace, records: np.ndarray, waits: np.ndarray) -> np
     calls serve, which do not name their stream. The text is empty where none is recorded.
     """
     trace, work = workspace.trace, workspace.work
-    found = texts("" for _ in range(len(records)))
+    found = np.full(len(records), "", object)
     calls = waits if len(waits) else named_rows(trace, trace.rows_of(Kind.RUNTIME), _CALL)
     if not len(records) or not len(calls):
         return found
@@ -34,8 +34,7 @@ def waits_of(workspace: Workspace, records: np.ndarray, waits: np.ndarray) -> np
         place = np.searchsorted(trace.slices.start[own], at[asked], "right") - 1
         held = place >= 0
         held[held] = trace.slices.start[own[place[held]]] > before[asked[held]]
-        for i, row in zip(asked[held].tolist(), own[place[held]].tolist(), strict=True):
-            found[i] = _text(workspace, row)
+        found[asked[held]] = _texts(workspace, own[place[held]])
     return found
 
 
@@ -50,8 +49,8 @@ def _launch_before(workspace: Workspace) -> np.ndarray:
     return before
 
 
-def _text(workspace: Workspace, row: int) -> str:
+def _texts(workspace: Workspace, rows: np.ndarray) -> np.ndarray:
     trace = workspace.trace
-    name = trace.name_of(row)
-    awaited = trace.arg("wait_on_stream").lookup(np.array([row]), -1)
-    return f"{name} on stream {int(awaited[0])}" if awaited[0] >= 0 else name
+    awaited = trace.arg("wait_on_stream").lookup(rows, -1)
+    both = zip(trace.slices.name[rows].tolist(), awaited.tolist(), strict=True)
+    return texts(f"{trace.names[n]} on stream {int(a)}" if a >= 0 else trace.names[n] for n, a in both)

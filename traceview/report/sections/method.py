@@ -48,6 +48,22 @@ DEFINITIONS = (
             "kernel in every table, chart, timeline and in the terminal; other names are only cut in the middle"
         ),
     ),
+    (
+        "step time",
+        (
+            "the device period (a step's first record on the main stream to that of the next step) where two or more "
+            "complete steps have one, else wall time on the host; the median leaves out incomplete steps, outliers "
+            "and the last step, which no other closes"
+        ),
+    ),
+    ("gap", "a stretch of a device's span without work on any stream; its parts by cause add up to it"),
+    (
+        "idle caused by a wait, at most",
+        (
+            "of the gap that opens while the host waits: the smaller of its slices of waiting and of a late host, and "
+            "the time for which the host had been blocked by then; a bound, not to be added to other bounds"
+        ),
+    ),
     ("percentiles", "of the single durations, linear between neighbours"),
     ("time", "whole nanoseconds from the trace's first event; rounded only where it is shown"),
 )

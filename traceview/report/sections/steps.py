@@ -49,12 +49,12 @@ def build(context: Context) -> SectionView:
     return SectionView(
         "steps",
         "Steps",
-        _note(time),
+        _note(time, context.analysis.utilisation_reliable or not len(context.analysis.gpu_time)),
         (FactsView("", _facts(table, time)), TableView("steps", "steps", COLUMNS, rows, 0, others=others)),
     )
 
 
-def _note(time: StepTime) -> str:
+def _note(time: StepTime, reliable: bool) -> str:
     if time.basis is None:
         return "No step is complete: their launches lack device records, so no step time is told."
     note = (
@@ -68,6 +68,8 @@ def _note(time: StepTime) -> str:
             f" Host marks last {duration(time.wall_median_ns)}, device periods {duration(time.period_median_ns)} "
             "(medians): the host runs ahead or waits, so its marks are not step times."
         )
+    if not reliable:
+        note += " Device records are missing: idle means idle or not recorded."
     return note
 
 
