@@ -116,6 +116,12 @@ def test_well_known_annotations_mark_steps_where_the_profiler_does_not(names: tu
     assert analysis.facts["step_count"] == 0
 
 
+def test_one_step_annotation_alone_marks_no_steps_nor_do_two_inside_each_other() -> None:
+    assert len(analysed(note("step[DECODE bs=32]", 0, 90)).step_windows) == 0
+    nested = [note("step[DECODE bs=32]", 0, 90), note("execute_32_context_0", 10, 70)]
+    assert len(analysed(*nested).step_windows) == 0
+
+
 def test_chosen_steps_are_numbered_by_their_names_or_in_order_and_do_not_nest() -> None:
     trace = read(op("batch 7", 0, 50), op("batch 8", 10, 20), op("batch 9", 60, 20))
     found = steps_from(trace, named_rows(trace, trace.rows_of(Kind.OP), re.compile("batch")))

@@ -52,7 +52,8 @@ def marked_steps(trace: Trace) -> Steps:
     if len(trace.steps):
         return trace.steps
     rows = named_rows(trace, trace.rows_of(Kind.ANNOTATION), STEP_ANNOTATION)
-    return steps_from(trace, rows if len(rows) > 1 else rows[:0])
+    found = steps_from(trace, rows)
+    return found if len(found) > 1 else found.take(np.empty(0, np.int64))
 
 
 def named_rows(trace: Trace, rows: np.ndarray, pattern: re.Pattern[str]) -> np.ndarray:
