@@ -1,5 +1,5 @@
 /* traceview timeline, model: the decoded slices and the geometry of lanes. Exposes TV.timelineModel(view, columns).
-   Item i lies in row r when offset[r] <= i < offset[r + 1]; start and end are ns from the first slice. */
+   Item i lies in row r when offset[r] <= i < offset[r + 1]; start and end are ns from the trace's first slice, drawn or not; span is the whole trace. */
 (function () {
   "use strict";
   const BLOCK = 0x8000;
@@ -7,7 +7,7 @@
   function timelineModel(view, columns) {
     const n = view.layout.items, rows = view.layout.rows, offset = new Int32Array(rows.length + 1);
     const start = new Float64Array(n), end = new Float64Array(n), entry = new Uint16Array(n), block = new Int32Array(n).fill(-1);
-    let i = 0, blocks = 0, span = 1;
+    let i = 0, blocks = 0, span = Math.max(1, view.layout.span);
     rows.forEach((count, r) => {
       let at = 0;
       for (let k = 0; k < count; k++, i++) {

@@ -120,9 +120,15 @@
       pen.fillStyle = colours.line; pen.fillRect(label - 1, MINI, 1, height);
       const room = Math.floor((label - 14) / 6.3);
       const cut = (t) => (t.length > room ? t.slice(0, room - 1) + "…" : t);
+      const lines = (lane) => {
+        if (label >= 150) return [lane.label, lane.note];
+        const words = lane.label.split(" · "), last = words.length > 2 ? " " + words.pop() : ""; // "GPU 0 · stream 7 · marks"
+        return words.length > 1 ? [words[0] + last, words.slice(1).join(" ")] : [lane.label, lane.note];
+      };
       model.lanes.forEach((lane, k) => {
-        pen.fillStyle = colours.fg; pen.font = "12px " + FONT; pen.fillText(cut(lane.label), 8, laneTop[k] + 12);
-        pen.fillStyle = colours.muted; pen.font = "10.5px " + FONT; pen.fillText(cut(lane.note), 8, laneTop[k] + 25);
+        const [first, second] = lines(lane);
+        pen.fillStyle = colours.fg; pen.font = "12px " + FONT; pen.fillText(cut(first), 8, laneTop[k] + 12);
+        pen.fillStyle = colours.muted; pen.font = "10.5px " + FONT; pen.fillText(cut(second), 8, laneTop[k] + 25);
       });
     }
     function outline(item, thick, range) {

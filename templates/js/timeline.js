@@ -3,24 +3,26 @@
 (function () {
   "use strict";
   const SHORTEST = 50; // ns: the closest zoom
-  const HELP = [["W", "S", "zoom"], ["A", "D", "pan"], ["←", "→", "next slice"], ["↑", "↓", "row"], ["Enter", "zoom to slice"], ["0", "all"], ["F", "step"], ["/", "find"]];
+  const HELP = [["W", "S", "zoom"], ["A", "D", "pan"], ["←", "→", "next slice"], ["↑", "↓", "row"], ["Enter", "zoom to slice"], ["L", "launch ↔ record"], ["0", "all"]];
 
   function timeline(root, view, columns, names) {
-    const { element, duration } = TV, model = TV.timelineModel(view, columns);
+    const { element, duration } = TV, model = TV.timelineModel(view, columns), links = TV.timelineLinks(model, columns, names);
     const canvas = element("canvas", { tabIndex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of GPU streams and host threads; the tables hold the same data", "aria-describedby": "tl-help" });
     const tip = element("div", { className: "tl-tip", hidden: true }), frame = element("div", { className: "tl-frame" }, canvas, tip);
     const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" });
     const found = element("span", { "aria-live": "polite" }), selected = element("div", { className: "tl-selected", role: "status", "aria-live": "polite" });
     const button = (text, key, title) => { const b = element("button", { type: "button", textContent: text, title, "aria-label": text.length > 1 ? text : title }); b.onclick = () => press(key); return b; };
     const tools = element("div", { className: "tools" }, find, found, element("span", { className: "space" }), button("+", "w", "Zoom in"), button("−", "s", "Zoom out"), button("Whole trace", "0", "Show the whole trace"));
-    if (view.focus) tools.append(button(view.steps.length ? "One step" : "Middle", "f", "Show the window in which every slice is exact"));
+    const exact = model.number.length ? ": here every slice is exact, elsewhere short ones are merged" : "";
+    if (view.focus) tools.append(button(view.steps.length ? "One step" : "Middle eighth", "f", (view.steps.length ? "Show the step of median length" : "Show the middle eighth of the device's time") + exact));
     const help = element("p", { className: "tl-help", id: "tl-help" });
-    for (const line of HELP) help.append(...line.slice(0, -1).flatMap((k) => [element("kbd", { textContent: k }), " "]), line[line.length - 1] + "  ·  ");
+    for (const line of [...HELP, ["F", view.steps.length ? "step" : "middle eighth"], ["/", "find, from anywhere on the page"]]) help.append(...line.slice(0, -1).flatMap((k) => [element("kbd", { textContent: k }), " "]), line[line.length - 1] + "  ·  ");
+    help.prepend("With the focus in the timeline: ");
     help.append(element("kbd", { textContent: "Ctrl" }), " + wheel zoom  ·  drag pan  ·  drag the ruler to zoom to a range");
     root.replaceChildren(tools, frame, selected, help);
 
     const painter = TV.timelinePainter(canvas, model, view, names);
-    const state = { range: { from: 0, to: model.span }, hot: -1, chosen: -1, match: null, drag: null };
+    const state = { range: { from: 0, to: model.span }, hot: -1, chosen: -1, match: null, matches: [], at: -1, drag: null };
     let frameId = 0, held = null, row = model.lanes.length ? model.lanes[0].first : 0, saving = 0;
 
     function draw() { frameId = 0; const t = performance.now(); painter.paint(state); api.last = performance.now() - t; }
@@ -67,7 +69,15 @@
         const d = describe(item), copy = element("button", { type: "button", textContent: "Copy name" });
         copy.onclick = () => TV.copy(d.name, copy);
         if (model.block[item] >= 0) d.text = d.short + "  ·  " + d.text;
-        selected.append(element("b", { textContent: d.text }), copy, element("code", { textContent: d.name }));
+        const link = links.about(item);
+        selected.append(element("b", { textContent: d.text }), copy);
+        if (link && link.target >= 0) {
+          const go = element("button", { type: "button", textContent: link.to, title: "Key L" });
+          go.onclick = () => { fit(link.target); canvas.focus({ preventScroll: true }); };
+          selected.append(" ", go);
+        }
+        selected.append(element("code", { textContent: d.name }));
+        if (link) for (const line of link.lines) selected.append(element("div", { className: "tl-link", textContent: line }));
         const { from, to } = state.range;
         if (follow && (model.start[item] > to || model.end[item] < from)) show(model.start[item] - (to - from) / 2, model.start[item] + (to - from) / 2);
       }
@@ -79,13 +89,26 @@
       while (state.match && i >= first && i < stop && !state.match[model.name(i)]) i += step;
       if (i >= first && i < stop) choose(i, true);
     }
-    /* Enter in the search field: the next match in any row, round and round. */
-    function nextMatch() {
-      if (!state.match) return;
-      for (let k = 1; k <= model.items; k++) {
-        const i = (Math.max(state.chosen, -1) + k + model.items) % model.items;
-        if (state.match[model.name(i)]) { choose(i, true); return; }
+    /* Choose an item and show it wide enough to be seen, with what is around it. */
+    function fit(item) {
+      const { from, to } = state.range, long = Math.max(model.end[item] - model.start[item], SHORTEST), part = long / (to - from);
+      if (part < 0.01 || part > 0.9 || model.start[item] < from || model.end[item] > to) {
+        const wide = Math.min(Math.max(long * 12, 1000), Math.max(long * 1.5, to - from)), middle = model.start[item] + long / 2;
+        show(middle - wide / 2, middle + wide / 2);
       }
+      choose(item, true);
+    }
+    /* Enter in the search field: the next match in any row, round and round; with shift the one before. */
+    function nextMatch(step) {
+      const number = state.matches.length;
+      if (!number) return;
+      state.at = state.at < 0 && step < 0 ? number - 1 : (state.at + step + number) % number;
+      fit(state.matches[state.at]);
+      found.textContent = (state.at + 1).toLocaleString("en-US") + " of " + number.toLocaleString("en-US");
+    }
+    function partner() {
+      const link = links.about(state.chosen);
+      if (link && link.target >= 0) fit(link.target);
     }
     function above(step) {
       const next = row + step;
@@ -98,7 +121,7 @@
       const { from, to } = state.range, long = to - from;
       const actions = {
         w: () => zoom(0.6), s: () => zoom(1 / 0.6), a: () => show(from - long * 0.2, to - long * 0.2), d: () => show(from + long * 0.2, to + long * 0.2),
-        0: () => show(0, model.span), f: () => { if (view.focus) show(view.focus[0], view.focus[1]); }, "/": () => find.focus(), Escape: () => choose(-1),
+        0: () => show(0, model.span), f: () => { if (view.focus) show(view.focus[0], view.focus[1]); }, "/": () => find.focus(), Escape: () => choose(-1), l: partner,
         ArrowRight: () => beside(1), ArrowLeft: () => beside(-1), ArrowDown: () => above(1), ArrowUp: () => above(-1),
         Enter: () => { if (state.chosen >= 0) { const c = state.chosen, w = Math.max(model.end[c] - model.start[c], SHORTEST); show(model.start[c] - w * 0.3, model.end[c] + w * 0.3); } },
       };
@@ -129,6 +152,12 @@
     canvas.addEventListener("keydown", (e) => {
       if (e.ctrlKey || e.metaKey || e.altKey) return;
       if (press(e.key.length === 1 ? e.key.toLowerCase() : e.key)) e.preventDefault();
+    });
+    document.addEventListener("keydown", (e) => {
+      const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement ? document.activeElement.tagName : "");
+      if (e.key !== "/" || typing || e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
+      e.preventDefault();
+      find.focus();
     });
     canvas.addEventListener("wheel", (e) => {
       if (e.ctrlKey || e.metaKey) { e.preventDefault(); zoom(Math.pow(1.0018, e.deltaY), painter.toTime(e.offsetX, state.range)); return; }
@@ -170,21 +199,21 @@
     canvas.addEventListener("pointerleave", () => { state.hot = -1; tip.hidden = true; ask(); });
     canvas.addEventListener("dblclick", () => press("Enter"));
     find.addEventListener("input", () => search(find.value));
-    find.addEventListener("keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); nextMatch(); } if (e.key === "Escape") { find.value = ""; search(""); canvas.focus(); } });
+    find.addEventListener("keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); nextMatch(e.shiftKey ? -1 : 1); } if (e.key === "Escape") { find.value = ""; search(""); canvas.focus(); } });
     function search(text) {
       const wanted = text.trim().toLowerCase();
-      state.match = null; found.textContent = "";
+      state.match = null; state.matches = []; state.at = -1; found.textContent = "";
       if (wanted) {
         const used = new Set(model.nameOfEntry), match = {};
         for (const n of used) if (names.text(n).toLowerCase().includes(wanted) || names.label(n).toLowerCase().includes(wanted)) match[n] = true;
         let exact = 0, merged = 0; // of a block only the longest slice's name is known
-        for (let i = 0; i < model.items; i++) if (match[model.name(i)]) { if (model.block[i] < 0) exact++; else merged++; }
+        for (let i = 0; i < model.items; i++) if (match[model.name(i)]) { state.matches.push(i); if (model.block[i] < 0) exact++; else merged++; }
         state.match = match;
         found.textContent = (exact || merged ? exact.toLocaleString("en-US") + " slices" : "no slice") + (merged ? " and " + merged.toLocaleString("en-US") + " blocks" : "") + " match";
       }
       ask();
     }
-    const api = { show, choose, flush, press, model, state, last: 0, theme: () => { painter.theme(); ask(); }, find: (text) => { find.value = text; search(text); } };
+    const api = { show, choose, flush, press, model, links, state, last: 0, theme: () => { painter.theme(); ask(); }, find: (text) => { find.value = text; search(text); } };
     new ResizeObserver(() => { if (frame.clientWidth && frame.clientWidth !== painter.width) { painter.resize(frame.clientWidth); painter.theme(); flush(); } }).observe(frame);
     painter.theme(); painter.resize(frame.clientWidth || 960);
     restore();

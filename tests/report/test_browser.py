@@ -290,3 +290,112 @@ def test_a_page_is_ready_within_a_second_on_a_quiet_machine(visit: Visitor) -> N
     draw = seen.js("(() => { TV.line.show(0, TV.line.model.span); TV.line.flush(); return TV.line.last; })()")
     print(f"ready {ready:.0f} ms, draw {draw:.1f} ms")
     assert ready < 5_000  # five times over, because machines of a CI are not quiet
+
+
+RECORD = "TV.line.model.lanes.find(l => l.device).first"
+
+
+def choose_first_record(seen: Visit) -> None:
+    show_all(seen)
+    seen.js(f"TV.line.choose(TV.line.model.offset[{RECORD}] + 20, true)")
+
+
+def selected(seen: Visit) -> str:
+    return str(seen.page.locator(".tl-selected").inner_text())
+
+
+def test_a_record_says_who_launched_it_and_leads_there_and_back(visit: Visitor) -> None:
+    seen = visit()
+    choose_first_record(seen)
+    text = selected(seen)
+    assert re.search(r"Launched by \w+ in \S+.* on ", text)
+    assert re.search(r"launch latency .* queue delay .* start delay", text)
+    assert "correlation " in text
+    record = seen.js("TV.line.state.chosen")
+    seen.page.get_by_role("button", name="Go to launch").click()
+    call = seen.js("TV.line.state.chosen")
+    assert call != record
+    assert "aunch" in seen.js("document.querySelector('.tl-selected code').textContent")
+    assert "Go to first record" in selected(seen)
+    seen.page.keyboard.press("l")
+    assert seen.js("TV.line.state.chosen") == record
+    begin, end = seen.js(RANGE)
+    assert begin <= seen.js(f"TV.line.model.start[{record}]") <= end
+
+
+def test_every_launch_drawn_starts_before_its_record_as_the_latency_says(visit: Visitor) -> None:
+    seen = visit()
+    seen.js("TV.line.choose(0, false)")
+    wrong = seen.js(
+        """(() => {
+          const m = TV.line.model; let wrong = 0, seen = 0;
+          for (const lane of m.lanes) if (lane.device) for (let i = m.offset[lane.first]; i < m.offset[lane.first + lane.rows]; i++) {
+            const found = TV.line.links.about(i);
+            if (!found || found.target < 0) continue;
+            seen++;
+            const back = TV.line.links.about(found.target);
+            if (!back || m.start[back.target] > m.start[i] || m.start[found.target] > m.start[i] + 1e6) wrong++;
+          }
+          return seen ? wrong : -1;
+        })()"""
+    )
+    assert wrong == 0
+
+
+def test_an_operator_and_a_block_have_no_link(visit: Visitor) -> None:
+    seen = visit()
+    host = "TV.line.model.lanes.findIndex(l => !l.device)"
+    seen.js(f"TV.line.choose(TV.line.model.offset[TV.line.model.lanes[{host}].first], false)")
+    assert "Go to" not in selected(seen)
+    assert seen.js("TV.line.links.about(-1)") is None
+
+
+def test_find_walks_over_the_matches_and_shows_them(visit: Visitor) -> None:
+    seen = visit()
+    show_all(seen)
+    whole = width(seen)
+    seen.page.keyboard.press("/")
+    seen.page.keyboard.type("nccl")
+    said = seen.page.locator("#tv-timeline .tools span").first
+    seen.page.keyboard.press("Enter")
+    assert re.fullmatch(r"1 of [\d,]+", said.inner_text())
+    assert width(seen) < whole
+    begin, end = seen.js(RANGE)
+    chosen = seen.js("TV.line.state.chosen")
+    assert begin <= seen.js(f"TV.line.model.start[{chosen}]") <= end
+    seen.page.keyboard.press("Enter")
+    assert said.inner_text().startswith("2 of ")
+    seen.page.keyboard.press("Shift+Enter")
+    assert said.inner_text().startswith("1 of ")
+    assert seen.js("TV.line.state.chosen") == chosen
+
+
+def test_slash_finds_from_anywhere_but_not_while_typing(visit: Visitor) -> None:
+    seen = visit()
+    box = seen.page.locator("#tv-timeline input")
+    seen.page.keyboard.press("/")
+    assert box.evaluate("e => e === document.activeElement")
+    other = seen.page.locator("[data-table=operators] input[type=search]")
+    other.focus()
+    seen.page.keyboard.press("/")
+    assert other.input_value() == "/"
+
+
+def test_an_expression_that_cannot_be_read_is_said_to_be_invalid(visit: Visitor) -> None:
+    seen = visit()
+    box = seen.page.locator("[data-table=operators] input[type=search]")
+    box.fill("/(/")
+    seen.until(
+        "document.querySelector('[data-table=operators] .tools span').textContent === 'invalid expression'"
+    )
+    assert box.get_attribute("aria-invalid") == "true"
+    box.fill("/aten/")
+    seen.until(
+        "document.querySelector('[data-table=operators] input').getAttribute('aria-invalid') === 'false'"
+    )
+
+
+def test_the_overview_spans_the_whole_trace(visit: Visitor) -> None:
+    seen = visit()
+    trace = analyze(read_trace(Path(GPU_SAMPLE))).trace
+    assert seen.js("TV.line.model.span") == trace.span_ns

@@ -23,8 +23,8 @@ def bars_of(shape: list[Row]) -> Bars:
             start.append(at + hole)
             at += hole + length
             end.append(at)
-    entry = np.arange(len(row), dtype=np.int64)
-    return Bars(np.array(row, np.int32), np.array(start, np.int64), np.array(end, np.int64), entry)
+    source = np.arange(len(row), dtype=np.int64)
+    return Bars(np.array(row, np.int32), np.array(start, np.int64), np.array(end, np.int64), source)
 
 
 def overlaps(items: Items) -> bool:
@@ -60,10 +60,10 @@ def test_slices_in_the_focus_window_stay_exact_within_the_budget(
     bars = bars_of(shape)
     inside = (bars.start < begin + length) & (bars.end > begin)
     items = reduce(bars, budget, (begin, begin + length))
-    exact = set(items.entry[items.number == 1].tolist())
+    exact = set(items.source[items.number == 1].tolist())
     blocks_needed = len(np.unique(bars.row)) + int(inside.sum())
     if int(inside.sum()) + blocks_needed <= budget:
-        assert set(bars.entry[inside].tolist()) <= exact
+        assert set(bars.source[inside].tolist()) <= exact
 
 
 def test_a_trace_within_the_budget_is_exact() -> None:
@@ -77,13 +77,13 @@ def test_long_slices_stay_exact_where_short_ones_are_merged() -> None:
     short: Row = [(10, 50)] * 100
     bars = bars_of([[*short, (10, 10**6), *short]])
     items = reduce(bars, 10)
-    assert 100 in items.entry[items.number == 1]
+    assert 100 in items.source[items.number == 1]
     assert 50 < items.tau <= 10**6
 
 
 def test_a_block_carries_the_name_of_its_longest_slice() -> None:
     items = reduce(bars_of([[(0, 5), (1, 90), (1, 5)]]), 1)
-    assert items.entry.tolist() == [1]
+    assert items.source.tolist() == [1]
     assert items.busy.tolist() == [100]
     assert (items.start[0], items.end[0]) == (0, 102)
 

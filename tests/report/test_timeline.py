@@ -16,7 +16,7 @@ from traceview.events import DEVICE_WORK, Flag, Trace
 from traceview.report import ReportOptions, build_report
 from traceview.report.lod import Items
 from traceview.report.names import NameBook
-from traceview.report.timeline import ENTRIES, OTHER_NAMES, Timeline, encode
+from traceview.report.timeline import CLASSES, ENTRIES, OTHER_NAMES, Entries, Timeline, encode, entries
 from traceview.report.view import TimelineView
 from traceview.sources import read_trace
 
@@ -124,25 +124,32 @@ def items_of(start: list[int], end: list[int]) -> Items:
 
 def test_overlap_inside_a_row_is_refused() -> None:
     with pytest.raises(ValueError, match="overlap inside a row"):
-        encode(items_of([0, 5], [10, 15]), ["a"], NameBook())
+        encode(items_of([0, 5], [10, 15]), 0, Entries(*np.zeros((3, 2), np.int64)))
 
 
 def test_names_beyond_the_limit_share_an_entry() -> None:
     many = ENTRIES + 100
-    start = list(range(0, 2 * many, 2))
-    items = items_of(start, [s + 1 for s in start])
-    entry = np.arange(many, dtype=np.int64) * 32
     names = NameBook()
-    layout, payload, _ = encode(
-        Items(items.row, items.start, items.end, entry, items.number, items.busy, 0),
-        [f"n{i}" for i in range(many)],
-        names,
-    )
-    columns = {c["key"]: unpack(c, payload) for c in layout["columns"]}
+    classes = np.full(many, 3, np.uint8)
+    found = entries(np.arange(many), classes, [f"n{i}" for i in range(many)], names)
     texts = names.table().texts
-    shown = [texts[columns["entry_name"][e]] for e in columns["entry"]]
+    shown = [texts[found.name[e]] for e in found.of_item.tolist()]
     assert shown.count(OTHER_NAMES) == 100
-    assert max(columns["entry"]) < 0x8000
+    assert {found.kind[e] for e in found.of_item.tolist()} == {3}
+    assert int(found.of_item.max()) < ENTRIES + CLASSES < 0x8000
+
+
+def test_the_timeline_is_as_long_as_the_trace_with_the_marks_it_does_not_draw(tmp_path: Path) -> None:
+    events = [
+        {**event("Trace", "PyTorch Profiler (0)", 100, 900), "pid": "Spans", "tid": "PyTorch Profiler"},
+        event("cpu_op", "op", 200, 50),
+        event("kernel", "k", 300, 100),
+    ]
+    trace = trace_of(tmp_path / "t.json", events)
+    view = Timeline(analyze(trace)).view(NameBook(), 10)
+    assert view is not None
+    assert view.layout["span"] == trace.span_ns == 900_000
+    assert sorted(numbers(view, "gap")) == [100_000, 200_000]
 
 
 def test_one_slice_makes_a_timeline(tmp_path: Path) -> None:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 STYLES = ("tokens", "page", "blocks", "print")
-SCRIPTS = ("codec", "table", "timeline-model", "timeline-paint", "timeline", "charts", "main")
+SCRIPTS = (
+    "codec",
+    "table",
+    "timeline-model",
+    "timeline-links",
+    "timeline-paint",
+    "timeline",
+    "charts",
+    "main",
+)
 LIBRARY = "templates/vendor/plotly-basic.min.js"
 _FRAME = 12_000  # bytes of HTML around the blocks
 _CELL = 14  # bytes of a table cell as JSON, on average

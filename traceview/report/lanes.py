@@ -27,7 +27,6 @@ _LEVELS = {
     HOST: DEEPEST,
     PYTHON: DEEPEST,
 }  # rows worth assigning: outer ones may be hidden
-CLASSES = 32  # an entry is name code * CLASSES + colour class
 _GROUP_OF_KIND = {
     **dict.fromkeys((Kind.KERNEL, Kind.COPY, Kind.FILL), WORK),
     **dict.fromkeys((Kind.DEVICE_NOTE, Kind.SYNC_RECORD, Kind.DERIVED), NOTES),
@@ -53,8 +52,8 @@ class _Lane:
     rows: npt.NDArray[Any]  # rows of the trace, by start
 
 
-def draw(trace: Trace, classes: npt.NDArray[np.uint8]) -> Drawn:
-    """Assign lanes and rows; `classes` gives the colour class of every slice."""
+def draw(trace: Trace) -> Drawn:
+    """Assign lanes and rows."""
     lanes, without_time = _lanes(trace)
     kept = _choose(trace.tracks, lanes)
     tiers: dict[int, list[Bars]] = {0: [], 1: [], 2: []}
@@ -62,7 +61,7 @@ def draw(trace: Trace, classes: npt.NDArray[np.uint8]) -> Drawn:
     first = 0
     scoped = len({t.scope for t in trace.tracks if t.is_device}) > 1  # several ranks in one file
     for lane in kept:
-        bars, hidden_rows = _bars(trace, classes, lane, first)
+        bars, hidden_rows = _bars(trace, lane, first)
         if not len(bars):
             continue
         rows = int(bars.row.max()) - first + 1
@@ -132,7 +131,7 @@ def _numeric(text: str | None) -> tuple[int, int, str]:
     return (0, int(text), "") if text.isdecimal() and len(text) < 19 else (1, 0, text)
 
 
-def _bars(trace: Trace, classes: npt.NDArray[np.uint8], lane: _Lane, first: int) -> tuple[Bars, str]:
+def _bars(trace: Trace, lane: _Lane, first: int) -> tuple[Bars, str]:
     """Return a lane's slices sorted by (row, start), and say how many rows are hidden."""
     s = trace.slices
     start, dur = s.start[lane.rows], s.dur[lane.rows]
@@ -149,8 +148,7 @@ def _bars(trace: Trace, classes: npt.NDArray[np.uint8], lane: _Lane, first: int)
         chosen = lane.rows
     order = np.argsort(row, kind="stable")
     chosen, start = chosen[order], start[order]
-    entry = s.name[chosen].astype(np.int64) * CLASSES + classes[chosen]
-    bars = Bars(row[order].astype(np.int32) - top + first, start, start + dur[order], entry)
+    bars = Bars(row[order].astype(np.int32) - top + first, start, start + dur[order], chosen)
     return bars, _hidden(rows - (bottom - top), bool(full[DEEPEST]))
 
 
@@ -170,7 +168,7 @@ def _outer_rows(full: npt.NDArray[Any], rows: int) -> int:
 
 def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: str, scoped: bool) -> Lane:
     note = " · ".join(filter(None, (plural(len(lane.rows), "slice"), hidden)))
-    return Lane(_label(track, lane.group, scoped), note, *place, device=lane.group == WORK)
+    return Lane(_label(track, lane.group, scoped), note, *place, device=lane.group == WORK, track=lane.track)
 
 
 def _label(track: Track, group: int, scoped: bool) -> str:
@@ -194,7 +192,7 @@ def _concatenate(parts: list[Bars]) -> Bars:
         np.concatenate([b.row for b in parts]),
         np.concatenate([b.start for b in parts]),
         np.concatenate([b.end for b in parts]),
-        np.concatenate([b.entry for b in parts]),
+        np.concatenate([b.source for b in parts]),
     )
 
 

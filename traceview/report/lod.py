@@ -21,12 +21,15 @@ _STEPS = 64
 
 @dataclass(frozen=True)
 class Bars:
-    """Hold slices sorted by (row, start) that never overlap inside a row; start and end in ns."""
+    """Hold slices sorted by (row, start) that never overlap inside a row; start and end in ns.
+
+    `source` is the row of each in the trace.
+    """
 
     row: npt.NDArray[Any]
     start: Ints
     end: Ints
-    entry: Ints
+    source: npt.NDArray[Any]
 
     def __len__(self) -> int:
         return len(self.row)
@@ -34,12 +37,15 @@ class Bars:
 
 @dataclass(frozen=True)
 class Items:
-    """Hold what is drawn: `number` slices each (1 = exact), `busy` ns of them; tau is 0 if all are exact."""
+    """Hold what is drawn: `number` slices each (1 = exact), `busy` ns of them; tau is 0 if all are exact.
+
+    `source` is the row of the slice in the trace, of a block's longest slice.
+    """
 
     row: npt.NDArray[Any]
     start: Ints
     end: Ints
-    entry: Ints
+    source: npt.NDArray[Any]
     number: Ints
     busy: Ints
     tau: int
@@ -101,7 +107,7 @@ def reduce(bars: Bars, budget: int, focus: tuple[int, int] | None = None) -> Ite
 
 def _exact(bars: Bars) -> Items:
     ones = np.ones(len(bars), np.int64)
-    return Items(bars.row, bars.start, bars.end, bars.entry, ones, bars.end - bars.start, 0)
+    return Items(bars.row, bars.start, bars.end, bars.source, ones, bars.end - bars.start, 0)
 
 
 def _number(keep: Bools, begins: Bools) -> int:
@@ -154,7 +160,7 @@ def _build(bars: Bars, dur: Ints, keep: Bools, begins: Bools, tau: int) -> Items
         row=bars.row[head],
         start=bars.start[head],
         end=bars.end[last],
-        entry=bars.entry[chosen],
+        source=bars.source[chosen],
         number=number,
         busy=np.add.reduceat(dur, head),
         tau=tau,
@@ -169,7 +175,7 @@ def join(parts: list[Items]) -> Items:
         row=row[order],
         start=np.concatenate([p.start for p in parts])[order],
         end=np.concatenate([p.end for p in parts])[order],
-        entry=np.concatenate([p.entry for p in parts])[order],
+        source=np.concatenate([p.source for p in parts])[order],
         number=np.concatenate([p.number for p in parts])[order],
         busy=np.concatenate([p.busy for p in parts])[order],
         tau=max((p.tau for p in parts), default=0),

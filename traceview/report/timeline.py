@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from traceview.analyses import Analysis
+from traceview.analyses.grouping import compact
 from traceview.events import Kind, Trace
 from traceview.report import palette
 from traceview.report.codec import pack
-from traceview.report.lanes import CLASSES, Drawn, draw, not_drawn
+from traceview.report.lanes import Drawn, draw, not_drawn
 from traceview.report.lod import Bars, Items, join, reduce, touches
 from traceview.report.names import NameBook
+from traceview.report.origins import origins
 from traceview.report.view import Legend, TimelineView
 from traceview.units import count, duration
 
 GPU_SHARE = 0.6  # of the budget, before the host gets any
 HOST_SHARE = 0.75  # of what then remains, before Python frames get any
 ENTRIES = 32_000  # distinct (name, colour) pairs: an entry has 15 bits, the 16th marks a block
+CLASSES = 32  # an entry is name code * CLASSES + colour class
 _STEPS = 500
 _BLOCK = 0x8000
 OTHER_NAMES = "(other names)"
@@ -29,9 +32,9 @@ class Timeline:
     """Hold the rows of a timeline, so that it can be encoded again within a smaller budget."""
 
     def __init__(self, analysis: Analysis) -> None:
-        self.trace = analysis.trace
+        self.analysis, self.trace = analysis, analysis.trace
         self.legend = palette.classes(analysis)
-        self.drawn: Drawn = draw(self.trace, _classes(analysis, self.legend))
+        self.drawn: Drawn = draw(self.trace)
         self.window = _window(self.trace)
 
     def __len__(self) -> int:
@@ -43,39 +46,46 @@ class Timeline:
             return None
         focus = _affordable(self.drawn.tiers, self.window, budget // 2)
         items = _share_budget(self.drawn.tiers, focus, budget)
-        layout, payload, zero = encode(items, self.trace.names, names)
+        kinds = _classes(self.analysis, self.legend, items)
+        codes, zero = self.trace.slices.name[items.source], _begin(self.trace)
+        layout, columns = encode(items, zero, entries(codes, kinds, self.trace.names, names))
+        columns |= origins(self.analysis, self.drawn, items, names)
+        layout["columns"], payload = pack(columns)
         steps = self.trace.steps
         shown = range(min(len(steps), _STEPS))
+        used = set(np.unique(kinds).tolist())
         return TimelineView(
             note=_note(items, self.drawn, focus),
-            legend=self._legend(items),
+            legend=tuple(c for i, c in enumerate(self.legend) if i in used),
             lanes=self.drawn.lanes,
             focus=None if focus is None else (focus[0] - zero, focus[1] - zero),
             steps=tuple(
                 (str(int(steps.number[i])), int(steps.start[i]) - zero, int(steps.dur[i])) for i in shown
             ),
-            layout={**layout, "tokens": [c.token for c in self.legend]},
+            layout={**layout, "span": self.trace.span_ns, "tokens": [c.token for c in self.legend]},
             payload=payload,
         )
 
-    def _legend(self, items: Items) -> tuple[Legend, ...]:
-        used = set(np.unique(items.entry % CLASSES).tolist())
-        return tuple(c for i, c in enumerate(self.legend) if i in used)
+
+def _begin(trace: Trace) -> int:
+    """Return the time zero of the timeline: the first slice of the trace, drawn or not."""
+    return int(trace.slices.start[trace.timed].min())
 
 
-def _classes(analysis: Analysis, legend: tuple[Legend, ...]) -> npt.NDArray[np.uint8]:
-    """Return the colour class of every slice: kernels by category, the rest by kind."""
+def _classes(analysis: Analysis, legend: tuple[Legend, ...], items: Items) -> npt.NDArray[np.uint8]:
+    """Return the colour class of every item: kernels by category, the rest by kind."""
     trace = analysis.trace
     place = {c.token: i for i, c in enumerate(legend)}
     by_kind = np.zeros(256, np.uint8)
     for kind in Kind:
         by_kind[kind] = place[palette.TOKEN_OF_KIND[kind]]
-    classes: npt.NDArray[np.uint8] = by_kind[trace.slices.kind]
+    kinds = trace.slices.kind[items.source]
+    classes: npt.NDArray[np.uint8] = by_kind[kinds]
     number = {c: i for i, c in enumerate(palette.device_categories(analysis))}
-    kinds = zip(analysis.kernels.name, analysis.kernels.category, strict=True)
-    category = {str(n): number.get(str(c), place["other"]) for n, c in kinds}
-    kernels = np.flatnonzero(trace.slices.kind == Kind.KERNEL)
-    codes = trace.slices.name[kernels]
+    known = zip(analysis.kernels.name, analysis.kernels.category, strict=True)
+    category = {str(n): number.get(str(c), place["other"]) for n, c in known}
+    kernels = kinds == Kind.KERNEL
+    codes = trace.slices.name[items.source[kernels]]
     of_code = np.full(len(trace.names), place["other"], np.uint8)
     for code in np.flatnonzero(np.bincount(codes, minlength=1)).tolist():
         of_code[code] = category.get(trace.names[code], place["other"])
@@ -125,13 +135,20 @@ def _share_budget(tiers: tuple[Bars, ...], focus: tuple[int, int] | None, budget
     return join(parts)
 
 
-def encode(items: Items, texts: list[str], names: NameBook) -> tuple[dict[str, Any], str, int]:
-    """Return layout, base64 payload and time zero (ns); raises ValueError for overlap inside a row.
+class Entries(NamedTuple):
+    """Hold the (name, colour) pairs: the pair of each item, and each pair's name and colour class."""
 
-    Per item: the gap to the item before it in its row, its length, its entry (with bit 15 for a
-    block); per block: its number of slices and the busy share of its length in 1/255.
+    of_item: npt.NDArray[Any]
+    name: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.int64]
+
+
+def encode(items: Items, zero: int, of: Entries) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Return the layout and columns of items; raises ValueError for overlap inside a row.
+
+    Per item: the gap to the item before it in its row (of the first to `zero`), its length, its entry
+    (with bit 15 for a block); per block: its number of slices and the busy share of its length in 1/255.
     """
-    zero = int(items.start.min())
     start, end = items.start - zero, items.end - zero
     before = np.zeros(len(items), np.int64)
     before[1:] = end[:-1]
@@ -142,39 +159,36 @@ def encode(items: Items, texts: list[str], names: NameBook) -> tuple[dict[str, A
     block = items.number > 1
     length = np.maximum(end - start, 1)
     busy = np.clip(items.busy * 255 // length, 1, 255)
-    entry, entry_name, entry_class = _entries(items.entry, texts, names)
     columns = {
         "gap": gap,
         "length": end - start,
-        "entry": entry | np.where(block, _BLOCK, 0),
+        "entry": of.of_item | np.where(block, _BLOCK, 0),
         "number": items.number[block],
         "busy": busy[block],
-        "entry_name": entry_name,
-        "entry_class": entry_class,
+        "entry_name": of.name,
+        "entry_class": of.kind,
     }
-    packed, payload = pack(columns)
-    rows = np.bincount(items.row).tolist()
-    return {"items": len(items), "zero": zero, "rows": rows, "columns": packed}, payload, zero
+    return {"items": len(items), "zero": zero, "rows": np.bincount(items.row).tolist()}, columns
 
 
-def _entries(
-    keys: npt.NDArray[np.int64], texts: list[str], names: NameBook
-) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def entries(codes: npt.NDArray[Any], classes: npt.NDArray[Any], texts: list[str], names: NameBook) -> Entries:
     """Give every (name, colour) pair a number, the frequent first; what is beyond ENTRIES shares one name."""
-    distinct, inverse, number = np.unique(keys, return_inverse=True, return_counts=True)
-    order = np.argsort(-number, kind="stable")
-    rank = np.empty(len(distinct), np.int64)
-    rank[order] = np.arange(len(distinct))
-    ordered = distinct[order]
+    used, code = compact(codes, len(texts))
+    keys = code.astype(np.int64) * CLASSES + classes
+    number = np.bincount(keys)
+    distinct = np.flatnonzero(number)
+    ordered = distinct[np.argsort(-number[distinct], kind="stable")]
+    rank = np.zeros(len(number), np.int64)
+    rank[ordered] = np.arange(len(ordered))
     kept = ordered[:ENTRIES]
-    name = [names.add(texts[code]) for code in (kept // CLASSES).tolist()]
+    name = [names.add(texts[code]) for code in used[kept // CLASSES].tolist()]
     kind = kept % CLASSES
     if len(ordered) > ENTRIES:
-        rest = np.minimum(rank - ENTRIES, 0) + ENTRIES  # all of the rest share the entry ENTRIES + class
-        rank = np.where(rank < ENTRIES, rank, rest + distinct % CLASSES)
+        rest = ordered[ENTRIES:]  # all of the rest share the entry ENTRIES + class
+        rank[rest] = ENTRIES + rest % CLASSES
         name += [names.add(OTHER_NAMES)] * CLASSES
         kind = np.append(kind, np.arange(CLASSES))
-    return rank[inverse], np.array(name, np.int64), kind
+    return Entries(rank[keys], np.array(name, np.int64), kind)
 
 
 def _note(items: Items, drawn: Drawn, focus: tuple[int, int] | None) -> str:

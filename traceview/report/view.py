@@ -169,13 +169,17 @@ class Legend:
 
 @dataclass(frozen=True)
 class Lane:
-    """Show one stream or thread: `rows` rows of the timeline, from row `first` on."""
+    """Show one stream or thread: `rows` rows of the timeline, from row `first` on.
+
+    `device` marks lanes of device work; `track` is the lane's track in the trace.
+    """
 
     label: str
     note: str
     first: int
     rows: int
     device: bool
+    track: int = -1
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,92 @@
+/* traceview timeline, links: who launched a slice of device work, and what a launch started (report/origins.py is the
+   other side). Exposes TV.timelineLinks(model, columns, names). Only exact slices have links. */
+(function () {
+  "use strict";
+  const NO_DELAY = 1, WHOLE_LATENCY = 2, DELAY = 3;
+  const unfold = (v) => (v % 2 ? -(v + 1) / 2 : v / 2);
+
+  function timelineLinks(model, columns, names) {
+    const records = new Int32Array(columns.origin ? columns.origin.length : 0); // the item of each record
+    let n = 0;
+    if (records.length) for (const lane of model.lanes) {
+      if (!lane.device) continue;
+      for (let i = model.offset[lane.first]; i < model.offset[lane.first + lane.rows]; i++) if (model.block[i] < 0) records[n++] = i;
+    }
+    let ids = null, started = null;
+    const began = (k) => model.start[records[k]] - unfold(columns.latency[k]);
+    const laneOf = (k) => columns.origin_lane[columns.origin[k] - 1] - 1;
+
+    /* Place of an item among the records, -1 for other slices. */
+    function recordOf(item) {
+      let low = 0, high = n;
+      while (low < high) { const m = (low + high) >> 1; if (records[m] < item) low = m + 1; else high = m; }
+      return low < n && records[low] === item ? low : -1;
+    }
+    /* The drawn slice of the call that launched a record, -1 where it is merged into a block or hidden. */
+    function launchOf(k) {
+      const lane = model.lanes[laneOf(k)], time = began(k), call = columns.origin_call[columns.origin[k] - 1];
+      if (!lane) return -1;
+      for (let r = lane.first; r < lane.first + lane.rows; r++) {
+        const stop = model.offset[r + 1];
+        for (let i = model.search(model.offset[r], stop, time); i < stop && model.start[i] === time; i++) {
+          if (model.block[i] < 0 && model.name(i) === call) return i;
+        }
+      }
+      return -1;
+    }
+    /* Records by launch, made when first asked for: lane -> start of the call -> {first, number}. */
+    function launches() {
+      if (started) return started;
+      started = new Map();
+      for (let k = 0; k < n; k++) {
+        if (!columns.origin[k] || laneOf(k) < 0) continue;
+        const lane = laneOf(k), time = began(k), here = started.get(lane) || started.set(lane, new Map()).get(lane);
+        const found = here.get(time);
+        if (!found) here.set(time, { first: records[k], number: 1, call: columns.origin_call[columns.origin[k] - 1] });
+        else { found.number++; if (model.start[records[k]] < model.start[found.first]) found.first = records[k]; }
+      }
+      return started;
+    }
+    function correlation(k) {
+      if (!ids) {
+        ids = new Float64Array(n).fill(-1);
+        for (let i = 0, at = 0; i < n; i++) if (columns.launched[i]) ids[i] = at += unfold(columns.launched[i] - 1);
+      }
+      return ids[k];
+    }
+    /* What to say about a record: lines of text, and the item to go to. */
+    function record(k) {
+      const { duration } = TV, lines = [], origin = columns.origin[k] - 1;
+      const target = origin < 0 ? -1 : launchOf(k);
+      if (origin < 0) lines.push("No launch in the trace.");
+      else {
+        const op = columns.origin_op[origin];
+        lines.push("Launched by " + names.label(columns.origin_call[origin]) + (op ? " in " + names.label(op - 1) : "") + " on " + names.text(columns.origin_thread[origin]) + (target < 0 ? " (the call is not drawn as a slice of its own)" : ""));
+        const latency = unfold(columns.latency[k]), delay = columns.delay[k];
+        if (delay && latency >= 0) {
+          const long = target < 0 ? columns.call[k] - 1 : model.end[target] - model.start[target], queued = latency - long;
+          lines.push("launch latency " + duration(latency) + "  ·  queue delay " + (queued < 0 ? "none, it started during the call" : duration(queued)) + "  ·  start delay " + (delay === NO_DELAY ? "none, the stream's first" : duration(delay === WHOLE_LATENCY ? latency : delay - DELAY)));
+        } else if (latency < 0) lines.push("It starts before its launch began: clock skew, no delays.");
+        else lines.push("Not the first record of its launch: no delays.");
+      }
+      const more = [];
+      if (columns.config[k]) more.push(names.text(columns.config_name[columns.config[k] - 1]));
+      if (correlation(k) >= 0) more.push("correlation " + correlation(k));
+      if (more.length) lines.push(more.join("  ·  "));
+      return { lines, target, to: "Go to launch" };
+    }
+    /* {lines, target, to} of any exact slice that has a link, else null. */
+    function about(item) {
+      if (item < 0 || model.block[item] >= 0) return null;
+      const k = recordOf(item);
+      if (k >= 0) return record(k);
+      if (!n) return null;
+      const here = launches().get(model.laneOf[model.rowOf(item)]), found = here && here.get(model.start[item]);
+      if (!found || found.call !== model.name(item)) return null;
+      const text = found.number > 1 ? found.number.toLocaleString("en-US") + " records drawn as slices of their own, the first: " : "Started ";
+      return { lines: [text + names.label(model.name(found.first)) + " after " + TV.duration(model.start[found.first] - model.start[item])], target: found.first, to: "Go to first record" };
+    }
+    return { about };
+  }
+  TV.timelineLinks = timelineLinks;
+})();

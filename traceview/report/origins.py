@@ -1,0 +1,177 @@
+"""Who launched what: for every exact slice of device work in the timeline its call, operator and delays.
+
+One number each per slice, in the order of the items, most of them small or repeated: they cost some
+four bytes a slice. The page finds the launching slice by its thread and start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from traceview.analyses import Analysis
+from traceview.analyses.grouping import combined, compact
+from traceview.events import Kind, Trace
+from traceview.report.lanes import HOST, Drawn
+from traceview.report.lod import Items
+from traceview.report.names import NameBook
+from traceview.units import count, data_size, middle, safe
+
+Numbers = npt.NDArray[np.int64]
+NOT_FIRST, NO_DELAY, WHOLE_LATENCY, DELAY = range(4)
+"""Values of `delay`: not the first record of its launch, none, equal to the latency, from here on itself."""
+MOST_CONFIGS = 4_000  # how a kernel was launched: what is beyond the most frequent is not told
+
+
+def origins(analysis: Analysis, drawn: Drawn, items: Items, names: NameBook) -> dict[str, Numbers]:
+    """Return the columns; texts are numbers in the dictionary of names.
+
+    `origin` (0: no launch known, else 1 + a place in the columns origin_*), `latency` (start less start
+    of the call, zigzag), `call` (1 + length of a call that is not drawn exactly, else 0), `delay`,
+    `launched` (1 + zigzag of the step from the correlation before, 0: none), `config` (1 + a place in
+    config_name). origin_op is 1 + the operator, origin_lane 1 + the lane of the thread.
+    """
+    trace, s = analysis.trace, analysis.trace.slices
+    rows = items.source[
+        (items.number == 1) & np.isin(s.kind[items.source], (Kind.KERNEL, Kind.COPY, Kind.FILL))
+    ]
+    link = s.link[rows].astype(np.int64)
+    known = np.flatnonzero(link >= 0)
+    if not len(rows):
+        return {}
+    launch = link[known]
+    latency, call, origin = (np.zeros(len(rows), np.int64) for _ in range(3))
+    latency[known] = s.start[rows[known]] - s.start[launch]
+    exact = np.zeros(len(s), bool)
+    exact[items.source[items.number == 1]] = True
+    call[known] = np.where(exact[launch], 0, s.dur[launch].astype(np.int64) + 1)
+    place, columns = _callers(trace, drawn, launch, names)
+    origin[known] = place + 1
+    config, texts = _configs(trace, rows)
+    return {
+        "origin": origin,
+        "latency": _zigzag(latency),
+        "call": call,
+        "delay": _delays(analysis, rows, latency),
+        "launched": _correlations(trace, rows),
+        "config": config,
+        **columns,
+        "config_name": np.array([names.add(t) for t in texts], np.int64),
+    }
+
+
+def _zigzag(values: Numbers) -> Numbers:
+    """Fold negative numbers between the positive ones: 0, -1, 1, -2 become 0, 1, 2, 3."""
+    folded: Numbers = (values << 1) ^ (values >> 63)
+    return folded
+
+
+def _callers(
+    trace: Trace, drawn: Drawn, launch: Numbers, names: NameBook
+) -> tuple[Numbers, dict[str, Numbers]]:
+    """Return the place of each launch among the distinct (call, operator, thread), and these as columns."""
+    s = trace.slices
+    lane, operator = _operators(trace, drawn, launch)
+    calls, call = compact(s.name[launch], len(trace.names))
+    operators, of_operator = compact(operator + 1, len(trace.names) + 1)
+    tracks, track = compact(s.track[launch], len(trace.tracks))
+    left, right, pair = combined(call, of_operator, len(operators))
+    pairs, places, origin = combined(pair, track, len(tracks))
+    shown = np.zeros(len(tracks), np.int64)
+    shown[track] = lane + 1
+    name = [names.add(trace.names[c]) for c in calls.tolist()]
+    op = [0 if c == 0 else 1 + names.add(trace.names[c - 1]) for c in operators.tolist()]
+    thread = [names.add(_thread(trace, t)) for t in tracks.tolist()]
+    return origin, {
+        "origin_call": np.array(name, np.int64)[left[pairs]],
+        "origin_op": np.array(op, np.int64)[right[pairs]],
+        "origin_thread": np.array(thread, np.int64)[places],
+        "origin_lane": shown[places],
+    }
+
+
+def _thread(trace: Trace, track: int) -> str:
+    return middle(safe(trace.tracks[track].label), 60)
+
+
+def _operators(trace: Trace, drawn: Drawn, launch: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the lane of each launch and the name of the innermost operator around it, -1 where not drawn.
+
+    Rows of a lane hold what nests: the operator is sought upwards from the row of the launch.
+    """
+    s, bars = trace.slices, drawn.tiers[HOST - 1]
+    lane_of, operator = np.full(len(launch), -1, np.int64), np.full(len(launch), -1, np.int64)
+    bar_of = np.full(len(s), -1, np.int32)
+    bar_of[bars.source] = np.arange(len(bars), dtype=np.int32)
+    bar = bar_of[launch]
+    row = np.where(bar >= 0, bars.row[bar] if len(bars) else -1, -1)
+    is_op = s.kind[bars.source] == (Kind.OP if (s.kind[bars.source] == Kind.OP).any() else Kind.OTHER)
+    for number, lane in enumerate(drawn.lanes):
+        own = np.flatnonzero((row >= lane.first) & (row < lane.first + lane.rows))
+        lane_of[own] = number
+        edges = np.searchsorted(bars.row, np.arange(lane.first, lane.first + lane.rows + 1))
+        for level in range(lane.rows - 2, -1, -1) if len(own) else ():
+            below = own[(row[own] > lane.first + level) & (operator[own] < 0)]
+            first, last = int(edges[level]), int(edges[level + 1])
+            at = first - 1 + np.searchsorted(bars.start[first:last], s.start[launch[below]], "right")
+            inside = at >= first
+            inside[inside] &= bars.end[at[inside]] >= (s.start + s.dur)[launch[below[inside]]]
+            inside[inside] &= is_op[at[inside]]
+            operator[below[inside]] = s.name[bars.source[at[inside]]]
+    return lane_of, operator
+
+
+def _delays(analysis: Analysis, rows: Numbers, latency: Numbers) -> Numbers:
+    pairs = analysis.launches.pairs
+    delay_of = np.full(len(analysis.trace.slices), -2, np.int64)
+    delay_of[pairs.kernel] = pairs.start_delay
+    delay = delay_of[rows]
+    chosen: Numbers = np.where(delay == latency, WHOLE_LATENCY, delay + DELAY)
+    return np.where(delay < 0, np.where(delay == -1, NO_DELAY, NOT_FIRST), chosen)
+
+
+def _correlations(trace: Trace, rows: Numbers) -> Numbers:
+    ids = trace.arg("correlation").lookup(rows, -1).astype(np.int64)
+    known = np.flatnonzero((ids >= 0) & (ids < 2**51))
+    steps = np.zeros(len(rows), np.int64)
+    steps[known] = 1 + _zigzag(np.diff(ids[known], prepend=0))
+    return steps
+
+
+def _sides(text: str) -> str:
+    """Say [128,1,1] as 128×1×1."""
+    return text.strip("[]").replace(" ", "").replace(",", "×")
+
+
+_CONFIG: tuple[tuple[str, Callable[[Any], str]], ...] = (
+    ("grid", lambda v: f"grid {_sides(v)}"),
+    ("block", lambda v: f"block {_sides(v)}"),
+    ("registers", lambda v: f"{count(int(v))} registers"),
+    ("shared_memory", lambda v: f"{data_size(v)} shared memory"),
+    ("occupancy", lambda v: f"occupancy {v:g} %"),
+    ("bytes", data_size),
+)
+"""What is told of how a record was launched: the argument, and how it is said."""
+
+
+def _configs(trace: Trace, rows: Numbers) -> tuple[Numbers, list[str]]:
+    """Return 1 + the place of each record's launch configuration, 0 for none, and the texts."""
+    group = np.zeros(len(rows), np.int64)
+    texts: list[list[str]] = [[]]
+    for argument, say in _CONFIG:
+        held = trace.arg(argument)
+        if not len(held.rows):
+            continue
+        values, code = np.unique(held.lookup(rows, -1), return_inverse=True)
+        known = values.tolist() if held.texts is None else [held.texts[v] if v >= 0 else None for v in values]
+        words = [[] if v is None or v == -1 else [say(v)] for v in known]
+        left, right, group = combined(group, code, len(values))
+        texts = [texts[a] + words[b] for a, b in zip(left.tolist(), right.tolist(), strict=True)]
+    number = np.bincount(group, minlength=len(texts))
+    said = [i for i in np.argsort(-number, kind="stable").tolist() if texts[i]][:MOST_CONFIGS]
+    place = np.zeros(len(texts), np.int64)
+    place[said] = 1 + np.arange(len(said))
+    return place[group], [safe(" · ".join(texts[i])) for i in said]
