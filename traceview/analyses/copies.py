@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from traceview.analyses.exposure import hidden
 from traceview.analyses.grouping import by_size, compact, spread, sums, texts
 from traceview.analyses.results import Copies
 from traceview.analyses.workspace import Workspace
@@ -28,6 +29,11 @@ def copies(workspace: Workspace) -> Copies:
     names = texts(trace.names[n] for n in used.tolist())
     fills = np.zeros(len(used), bool)
     fills[group[trace.slices.kind[rows] == Kind.FILL]] = True
+    size = _bytes(workspace, rows, group, len(used))
+    places = np.flatnonzero(work.kind != Kind.KERNEL)
+    under = sums(place[timed.name], hidden(workspace, places, work.kind == Kind.KERNEL), len(used))
+    known = (size >= 0) & (found.sum > 0)
+    rate = np.divide(size, found.sum, out=np.full(len(used), np.nan), where=known)
     table = Copies(
         names,
         texts("fill" if fill else "copy" for fill in fills.tolist()),
@@ -35,7 +41,9 @@ def copies(workspace: Workspace) -> Copies:
         texts(m[1] if (m := _MEMORY.search(n)) else "" for n in names),
         calls,
         *found[1:],
-        _bytes(workspace, rows, group, len(used)),
+        size,
+        found.sum - under,
+        rate,
     )
     return table.take(by_size(table.sum, names))
 

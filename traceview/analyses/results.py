@@ -66,6 +66,10 @@ class Copies(Table):
     min: np.ndarray = column("shortest single duration", "ns")
     max: np.ndarray = column("longest single duration", "ns")
     bytes: np.ndarray = column("bytes moved or set, -1 where no record says", "bytes")
+    exposed: np.ndarray = column("added time under no kernel of the device", "ns")
+    bandwidth: np.ndarray = column(
+        "bytes by the added time, nan where not known; a clue, not a verdict", "GB/s"
+    )
 
 
 @dataclass(frozen=True, eq=False)

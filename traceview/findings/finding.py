@@ -1,0 +1,78 @@
+"""What a finding is: one sentence with numbers, its evidence, what is at stake, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from traceview.analyses import Analysis
+
+HIGH, MEDIUM, LOW = 0.15, 0.05, 0.01  # shares of the base from which a finding is high, medium, low
+
+
+class Severity(IntEnum):
+    """Order findings: a higher one is worse."""
+
+    NOTE = 0
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+
+    @property
+    def word(self) -> str:
+        """Return the word people see and type."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Say what is wrong, how it is known, and what to do.
+
+    `at_stake` (ns) is an upper bound of the time that mending it could save, None for a finding that
+    only describes; bounds of several findings overlap and do not add up. `share` is that bound by the
+    base (see `base_ns`). `window` is the stretch of the trace to look at, in ns from its origin.
+    `confidence` is high, medium or low.
+    """
+
+    slug: str
+    sentence: str
+    evidence: tuple[tuple[str, str], ...]
+    advice: str
+    confidence: str
+    at_stake: int | None = None
+    share: float | None = None
+    window: tuple[int, int] | None = None
+    severity: Severity = Severity.NOTE
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Bind a slug and a title to the question; the documentation is explanations/rules/SLUG.md."""
+
+    slug: str
+    title: str
+    check: Callable[[Analysis], Finding | None]
+
+
+def base_ns(analysis: Analysis) -> int:
+    """Return the time that stakes are shares of: the step windows, without steps the spans of all devices."""
+    windows = analysis.step_windows
+    known = windows.window_start >= 0
+    if known.any():
+        return int((windows.window_end - windows.window_start)[known].sum())
+    return int(analysis.gpu_time.span.sum())
+
+
+def graded(finding: Finding, base: int, ceiling: Severity = Severity.HIGH) -> Finding:
+    """Return the finding with its share and the severity that follows from it, at most `ceiling`."""
+    if finding.at_stake is None or base <= 0:
+        return finding
+    share = finding.at_stake / base
+    level = Severity.NOTE
+    for severity, least in ((Severity.HIGH, HIGH), (Severity.MEDIUM, MEDIUM), (Severity.LOW, LOW)):
+        if share >= least:
+            level = severity
+            break
+    values = {**finding.__dict__, "share": share, "severity": min(level, ceiling)}
+    return Finding(**values)

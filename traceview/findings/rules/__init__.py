@@ -1,0 +1,46 @@
+"""All rules: one file, one line here."""
+
+from traceview.findings.finding import Rule
+from traceview.findings.rules import (
+    allocation_in_loop,
+    allocation_stalls,
+    blocking_copies,
+    coverage_unreliable,
+    cpu_only,
+    data_loading,
+    dominant_kernel,
+    exposed_communication,
+    first_step_outlier,
+    host_late_gaps,
+    launch_bound,
+    pageable_copies,
+    profiler_overhead_high,
+    repeated_sequences,
+    serial_streams,
+    short_kernels,
+    sync_in_loop,
+    unrecorded_work,
+    unstable_steps,
+)
+
+RULES: tuple[Rule, ...] = (
+    launch_bound.RULE,
+    host_late_gaps.RULE,
+    data_loading.RULE,
+    allocation_stalls.RULE,
+    allocation_in_loop.RULE,
+    sync_in_loop.RULE,
+    blocking_copies.RULE,
+    pageable_copies.RULE,
+    exposed_communication.RULE,
+    serial_streams.RULE,
+    short_kernels.RULE,
+    repeated_sequences.RULE,
+    first_step_outlier.RULE,
+    unstable_steps.RULE,
+    profiler_overhead_high.RULE,
+    unrecorded_work.RULE,
+    coverage_unreliable.RULE,
+    dominant_kernel.RULE,
+    cpu_only.RULE,
+)

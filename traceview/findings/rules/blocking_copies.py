@@ -1,0 +1,37 @@
+"""Copies that block the host, and leave the device without work after them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traceview.analyses import Analysis
+from traceview.findings.finding import Finding, Rule
+from traceview.findings.idle import of_base, worth_saying
+from traceview.units import count, plural, safe
+
+SLUG = "blocking-copies"
+ADVICE = (
+    "Copy from pinned memory with non_blocking=True, move results once at the end, keep inputs on the device."
+)
+
+
+def check(analysis: Analysis) -> Finding | None:
+    """Return the finding where blocking copies cost 1 % of the time or more."""
+    syncs = analysis.syncs
+    own = np.flatnonzero(~syncs.final & (syncs.kind == "blocking copy") & (syncs.damage > 0))
+    damage = min(int(syncs.damage[own].sum()), int(analysis.gpu_time.idle.sum()))
+    if not len(own) or not worth_saying(analysis, damage):
+        return None
+    worst = int(own[np.argmax(syncs.damage[own])])
+    where = str(syncs.op[worst]) or str(syncs.annotation[worst])
+    under = f" under {safe(where)}" if where else ""
+    calls = int(syncs.calls[own].sum())
+    sentence = (
+        f"{plural(calls, 'copy', 'copies')} blocked the host, most costly {safe(str(syncs.name[worst]))}{under}, and "
+        f"left the GPU without work for up to {of_base(analysis, damage)}."
+    )
+    evidence = (("calls", count(calls)), ("most costly", f"{safe(str(syncs.name[worst]))}{under}"))
+    return Finding(SLUG, sentence, evidence, ADVICE, "medium", damage)
+
+
+RULE = Rule(SLUG, "Blocking copies", check)

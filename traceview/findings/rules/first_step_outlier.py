@@ -1,0 +1,36 @@
+"""The first recorded step is much longer than the others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traceview.analyses import Analysis
+from traceview.findings.finding import Finding, Rule
+from traceview.units import duration
+
+SLUG = "first-step-outlier"
+RATIO = 1.5
+FEWEST = 3
+ADVICE = (
+    "Warm up longer before the active steps: compilation, autotuning and allocation belong to the first ones."
+)
+
+
+def check(analysis: Analysis) -> Finding | None:
+    """Return the finding where the first step takes 1.5 times the median of the others or more."""
+    windows = analysis.step_windows
+    times = np.where(windows.period >= 0, windows.period, windows.wall)[windows.complete]
+    if len(times) < FEWEST:
+        return None
+    first, median = int(times[0]), float(np.median(times[1:]))
+    if not median or first < RATIO * median:
+        return None
+    at = int(np.flatnonzero(windows.complete)[0])
+    start = int(windows.start[at])
+    sentence = f"The first step took {duration(first)}, {first / median:.1f} times the median of the others ({duration(median)})."
+    evidence = (("first step", duration(first)), ("median of the others", duration(median)))
+    window = (start, start + int(windows.wall[at]))
+    return Finding(SLUG, sentence, evidence, ADVICE, "high", int(first - median), window=window)
+
+
+RULE = Rule(SLUG, "The first step is not like the others", check)

@@ -1,0 +1,32 @@
+"""Copies from or to pageable host memory that nothing hides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traceview.analyses import Analysis
+from traceview.findings.finding import Finding, Rule
+from traceview.findings.idle import of_base, worth_saying
+from traceview.units import data_size, plural
+
+SLUG = "pageable-copies"
+ADVICE = "Pin the host memory (pin_memory=True, tensor.pin_memory()) and copy with non_blocking=True."
+
+
+def check(analysis: Analysis) -> Finding | None:
+    """Return the finding where exposed pageable copies take 1 % of the time or more."""
+    copies = analysis.copies
+    own = np.flatnonzero(np.array(["pageable" in str(m).lower() for m in copies.memory], bool))
+    exposed = int(copies.exposed[own].sum())
+    if not len(own) or not worth_saying(analysis, exposed):
+        return None
+    calls, size = int(copies.calls[own].sum()), int(np.maximum(copies.bytes[own], 0).sum())
+    sentence = (
+        f"{plural(calls, 'copy', 'copies')} between the GPU and pageable memory ({data_size(size)}) ran under no "
+        f"kernel for {of_base(analysis, exposed)}."
+    )
+    evidence = (("calls", str(calls)), ("data", data_size(size)))
+    return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed)
+
+
+RULE = Rule(SLUG, "Copies from pageable memory", check)
