@@ -11,6 +11,7 @@ from traceview.units import count, duration, share
 
 SLUG = "short-kernels"
 SHORT_NS = 10_000
+LONGEST_GAP_NS = 200_000
 LEAST_SHARE = 0.20  # of the summed kernel time
 ADVICE = "Fuse them (torch.compile, foreach or fused optimizers, fused norms and activations) or replay a CUDA graph."
 
@@ -21,7 +22,10 @@ def check(analysis: Analysis) -> Finding | None:
     short = (lengths.longest >= 0) & (lengths.longest <= SHORT_NS)
     whole, part = int(lengths.sum.sum()), int(lengths.sum[short].sum())
     # what was launched and not started for longer waited for something else
-    cost = min(analysis.launch_behaviour.delay_cost, idle(analysis, "inside_launch", "in_flight").total)
+    cost = min(
+        analysis.launch_behaviour.delay_cost,
+        idle(analysis, "inside_launch", "in_flight", longest=LONGEST_GAP_NS).total,
+    )
     if not whole or part < LEAST_SHARE * whole or not worth_saying(analysis, cost):
         return None
     number = int(np.where(short, lengths.kernels, 0).sum())
