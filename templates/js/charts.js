@@ -27,7 +27,13 @@
   function draw(id, figure, paper) {
     const place = document.getElementById(id), [data, layout] = skinned(figure, paper ? PAPER : place.clientWidth);
     drawn.set(id, figure);
-    return window.Plotly.react(place, data, layout, CONFIG);
+    const done = window.Plotly.react(place, data, layout, CONFIG);
+    /* On paper the drawing is scaled to the width of its card, which no script can know. */
+    for (const svg of place.querySelectorAll(".main-svg")) {
+      if (paper) svg.setAttribute("viewBox", "0 0 " + PAPER + " " + layout.height); else svg.removeAttribute("viewBox");
+    }
+    place.style.setProperty("--shape", PAPER + " / " + layout.height);
+    return done;
   }
   function charts(list) {
     if (!window.Plotly) return;

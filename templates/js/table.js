@@ -2,7 +2,7 @@
    spec is view.TableView; names.text(i) and names.label(i) give names. Data reaches the page as text only. */
 (function () {
   "use strict";
-  const SIZES = [10, 25, 100, 1000];
+  const SIZES = [10, 25, 100, 1000], LONG = 40; // characters of a text that wants a wide column
 
   function table(root, spec, names) {
     const { element, form, exact } = TV, columns = spec.columns, rows = spec.rows;
@@ -70,7 +70,7 @@
     function cell(row, j) {
       const c = columns[j], value = row[j];
       if (c.form === "name") return nameCell(value);
-      if (c.form === "text") return element("td", { textContent: value });
+      if (c.form === "text") return element("td", { textContent: value, className: value.length > LONG ? "long" : "" });
       const td = element("td", { className: c.bar ? "num barred" : "num", textContent: form(c.form, value) });
       if (c.bar) td.style.setProperty("--w", (most[j] ? (100 * (value || 0)) / most[j] : 0).toFixed(2) + "%");
       return td;

@@ -67,7 +67,10 @@
           const long = target < 0 ? columns.call[k] - 1 : model.end[target] - model.start[target], queued = latency - long;
           lines.push("launch latency " + duration(latency) + "  ·  queue delay " + (queued < 0 ? "none, it started during the call" : duration(queued)) + "  ·  start delay " + (delay === NO_DELAY ? "none, the stream's first" : duration(delay === WHOLE_LATENCY ? latency : delay - DELAY)));
         } else if (latency < 0) lines.push("It starts before its launch began: clock skew, no delays.");
-        else lines.push("Not the first record of its launch: no delays.");
+        else {
+          const here = laneOf(k) < 0 ? null : launches().get(laneOf(k)).get(began(k));
+          lines.push("begins " + duration(latency) + " after its call began" + (here && here.first !== records[k] ? "; delays are told of the first record of a launch" : "; delays are told of kernels and graphs"));
+        }
       }
       const more = [];
       if (columns.config[k]) more.push(names.text(columns.config_name[columns.config[k] - 1]));

@@ -118,8 +118,7 @@
     function drawLabels() {
       pen.fillStyle = colours.bg; pen.fillRect(0, MINI, label, height - MINI);
       pen.fillStyle = colours.line; pen.fillRect(label - 1, MINI, 1, height);
-      const room = Math.floor((label - 14) / 6.3);
-      const cut = (t) => (t.length > room ? t.slice(0, room - 1) + "…" : t);
+      const cut = (t, room) => (t.length > room ? t.slice(0, room - 1) + "…" : t);
       const lines = (lane) => {
         if (label >= 150) return [lane.label, lane.note];
         const words = lane.label.split(" · "), last = words.length > 2 ? " " + words.pop() : ""; // "GPU 0 · stream 7 · marks"
@@ -127,8 +126,8 @@
       };
       model.lanes.forEach((lane, k) => {
         const [first, second] = lines(lane);
-        pen.fillStyle = colours.fg; pen.font = "12px " + FONT; pen.fillText(cut(first), 8, laneTop[k] + 12);
-        pen.fillStyle = colours.muted; pen.font = "10.5px " + FONT; pen.fillText(cut(second), 8, laneTop[k] + 25);
+        pen.fillStyle = colours.fg; pen.font = "12px " + FONT; pen.fillText(cut(first, Math.floor((label - 14) / 6.3)), 8, laneTop[k] + 12);
+        pen.fillStyle = colours.muted; pen.font = "10.5px " + FONT; pen.fillText(cut(second, Math.floor((label - 14) / 5.5)), 8, laneTop[k] + 25);
       });
     }
     function outline(item, thick, range) {

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.analyses.making import analysed, kernel
 from tests.report.conftest import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visit, Visitor, html_of
 from tests.report.test_html import EVIL, evil_trace
 from traceview.analyses import analyze
@@ -252,6 +253,56 @@ def test_a_dark_page_prints_light_and_turns_dark_again(visit: Visitor) -> None:
     seen.js("dispatchEvent(new Event('afterprint'))")
     assert seen.js("document.documentElement.dataset.theme") == "dark"
     assert seen.page.pdf()[:5] == b"%PDF-"
+
+
+def test_paper_says_how_many_rows_are_missing_and_scales_the_charts(visit: Visitor) -> None:
+    seen = visit()
+    rows = len(first_rows(seen, "operators"))
+    all_rows = seen.js(
+        "JSON.parse(document.getElementById('tv-data').textContent).tables.find(t => t.id === 'operators').rows.length"
+    )
+    seen.page.emulate_media(media="print")
+    seen.js("dispatchEvent(new Event('beforeprint'))")
+    note = seen.page.locator("[data-table=operators] .printed")
+    if rows < all_rows:
+        assert note.inner_text() == f"{rows} of {all_rows} operators shown."
+    else:
+        assert not note.is_visible()
+    card, drawing = (seen.page.locator(s).first.bounding_box() for s in (".chart .plot", ".chart .main-svg"))
+    assert card is not None
+    assert drawing is not None
+    assert drawing["width"] == pytest.approx(card["width"], abs=2)
+    assert (
+        not seen.page.locator("th button").first.is_visible()
+        or seen.js("getComputedStyle(document.querySelector('th button')).display") == "contents"
+    )
+    seen.js("dispatchEvent(new Event('afterprint'))")
+    assert seen.js("document.querySelector('.main-svg').getAttribute('viewBox')") is None
+
+
+def test_paper_counts_the_rows_of_a_long_table(visit: Visitor, tmp_path: Path) -> None:
+    events = [kernel(f"kernel_{i}", 1 + 10 * i, 5) for i in range(40)]
+    seen = visit(html=render_html(build_report(analysed(*events))))
+    note = seen.page.locator("[data-table=kernels] .printed")
+    assert not note.is_visible()
+    seen.page.emulate_media(media="print")
+    assert note.inner_text() == "25 of 40 kernels shown."
+
+
+def test_a_phone_names_every_track_in_two_lines(visit: Visitor) -> None:
+    """Read what the painter writes left of the slices."""
+    seen = visit(viewport={"width": 390, "height": 800})
+    written = seen.js(
+        """(() => {
+          const pen = CanvasRenderingContext2D.prototype, old = pen.fillText, texts = [];
+          pen.fillText = function (t, x, y) { if (x === 8) texts.push(t); return old.call(this, t, x, y); };
+          TV.line.flush(); pen.fillText = old; return texts;
+        })()"""
+    )
+    for text in ("GPU 0", "stream 7", "CPU", "CPU Python"):
+        assert text in written
+    assert [t for t in written if t.startswith("thread 4021")]
+    assert not [t for t in written if re.search(r"\d…$", t)]  # no number is cut
 
 
 @pytest.mark.parametrize("wide", [390, 768, 1600])

@@ -18,6 +18,8 @@ PARTS = (
     ("idle", "idle", "idle", "no device work at all"),
 )
 """Column of GpuTime, label, colour token, meaning."""
+NOT_RECORDED = ("idle or not recorded", "unknown", "no device work was recorded")
+"""The same of idle time where device records are missing."""
 
 
 def build(context: Context) -> SectionView:
@@ -47,7 +49,7 @@ def _bar(context: Context, i: int) -> SplitBar:
         part = ns / span if span else 0.0
         made = SplitPart(label, token, part, share(part), duration(ns), meaning)
         if recorded and column == "idle":
-            made = replace(made, label="idle or not recorded", meaning="no device work was recorded")
+            made = SplitPart(*NOT_RECORDED[:2], part, "", duration(ns), NOT_RECORDED[2])
         parts.append(replace(made, share="") if recorded else made)
     whole = f"at least what was recorded, in {base}" if recorded else f"100 % = {base}"
     return SplitBar(device_label(context, str(table.device[i])), whole, tuple(parts))
