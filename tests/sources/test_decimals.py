@@ -20,7 +20,7 @@ plain = st.builds(
 
 def by_decimal(text: str) -> int:
     value = int(Decimal(text) * 1000)  # int() cuts toward zero
-    return value if -(2**63) < value < 2**63 else MISSING
+    return value if -(2**61) < value < 2**61 else MISSING
 
 
 @given(st.lists(plain, min_size=1, max_size=30))
@@ -44,8 +44,8 @@ def test_texts_are_read_as_decimal_arithmetic_reads_them(texts: list[str]) -> No
         (".5", 500),
         ("5.", 5_000),
         ("0007", 7_000),
-        ("9223372036854775.807", MISSING + (1 << 64) - 1),
-        ("9223372036854775.808", MISSING),
+        ("2305843009213693.951", (1 << 61) - 1),  # 73 years
+        ("2305843009213693.952", MISSING),
         ("1e400", MISSING),
         ("1e-400", 0),
         ("nan", MISSING),

@@ -117,7 +117,7 @@ def _pair(raw: Raw, lanes: LaneTable) -> _Paired:
     )
     ends = pairs.Ends(end_time, thread[end_lane], _named(end_name, unnamed), end_place)
     result = pairs.pair(begins, ends)
-    closed = result.end >= 0
+    closed = result.end != pairs.NEVER
     raw.dur[begin_rows[closed]] = result.end[closed] - raw.ts[begin_rows[closed]]
     open_names = [raw.names[n] for n in raw.name[begin_rows[~closed]].tolist()]
     raw.used -= len(open_names) + result.unmatched_ends

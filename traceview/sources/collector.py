@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,12 +22,15 @@ from traceview.sources.schema import (
     EMPTY,
     GROUP_OF_CATEGORY,
     GROUPS,
+    UNDECODABLE,
     Event,
     GroupSchema,
     group_schema,
 )
 
 BATCH = 1 << 14
+_SIDES = {"s": 0, "t": 1, "f": 2}
+_LITERAL_EMPTY = re.compile(rb"(?:^|(?<=[\[,\s]))\{\s*\}")
 
 
 _GROUP_NAMES = tuple(GROUPS)
@@ -56,7 +60,7 @@ class Collector:
 
     def __init__(self) -> None:
         self._decode: Callable[[bytes], list[Event]] = msgspec.json.Decoder(list[Event]).decode
-        self._lanes, self._names = Interner(), _Names()
+        self._lanes, self._names = _Lanes(), _Names()
         self._batch: tuple[list[Any], ...] = ([], [], [], [], [], [])
         self._phase_of_lane: list[int] = []
         self._group_of_lane: list[int] = []
@@ -67,17 +71,17 @@ class Collector:
         self._counters: tuple[list[Any], ...] = ([], [], [], [], [])
         self._labels: dict[str, dict[Any, str]] = {name: {} for name in _NAMES_OF_META}
         self._flow_ids = Interner()
-        self._count = self._events_read = self._used = self._flushed = 0
+        self._count = self._events_read = self._used = self._flushed = self._literal_empties = 0
         self.ignored: Counter[str] = Counter()
         self._untimed_by_lane: Counter[int] = Counter()
         self._negative_by_lane: Counter[int] = Counter()
 
     def add(self, piece: bytes) -> None:
         """Decode the text of an array of events and keep them; raise msgspec errors, keeping nothing."""
-        self.extend(self._decode(piece))
+        self.extend(self._decode(piece), piece)
 
-    def extend(self, events: Sequence[Event]) -> None:
-        """Keep decoded events, in order."""
+    def extend(self, events: Sequence[Event], text: bytes) -> None:
+        """Keep decoded events, in order; `text` is what they were decoded from."""
         if not events:
             return
         ph, cat, name, pid, tid, ts, dur, ids, args = zip(*map(astuple, events), strict=True)
@@ -88,8 +92,10 @@ class Collector:
         except TypeError:  # a list or an object where a name or an id belongs
             for e in events:
                 e.ph, e.cat, e.name, e.pid, e.tid = map(_hashable, (e.ph, e.cat, e.name, e.pid, e.tid))
-            self.extend(events)
+            self.extend(events, text)
             return
+        if None in ph:
+            self._literal_empties += len(_LITERAL_EMPTY.findall(text))
         lanes += lane_codes
         names += name_codes
         stamps += ts
@@ -115,8 +121,7 @@ class Collector:
         self._batch = ([], [], [], [], [], [])
         if not lanes:
             return
-        known = list(self._lanes)
-        for ph, cat, pid, tid in known[len(self._phase_of_lane) :]:
+        for ph, cat, pid, tid in self._lanes.keys_in_order[len(self._phase_of_lane) :]:
             empty = ph is None and cat is None and pid is None and tid is None
             phase = Phase.EMPTY if empty else Phase.NONE if ph is None else PHASES.get(ph, Phase.OTHER)
             self._phase_of_lane.append(phase)
@@ -143,15 +148,19 @@ class Collector:
                     np.arange(len(lane)) if counts[phase] == len(lane) else np.flatnonzero(phases == phase)
                 )
                 handle(batch, chosen)
-        self._ignore_phases(batch, phases, counts)
+        self._ignore_phases(counts)
 
-    def _ignore_phases(self, batch: _Batch, phases: np.ndarray, counts: np.ndarray) -> None:
-        for row in np.flatnonzero(phases == Phase.EMPTY).tolist():
-            has_name = batch.name[row] != self._names.get(None, -1)
-            bare = not (has_name or len(batch.stamps[row]) or len(batch.args[row]))
-            self.ignored["empty object" if bare else "no phase"] += 1
-        if counts[Phase.NONE]:
-            self.ignored["no phase"] += int(counts[Phase.NONE])
+    def _ignore_phases(self, counts: np.ndarray) -> None:
+        none = int(counts[Phase.NONE])
+        if counts[Phase.EMPTY]:
+            # `{}` is silent, and an object of nothing but unknown keys decodes like it: the text told them apart
+            silent = min(self._literal_empties, int(counts[Phase.EMPTY]))
+            self._literal_empties -= silent
+            none += int(counts[Phase.EMPTY]) - silent
+            if silent:
+                self.ignored["empty object"] += silent
+        if none:
+            self.ignored["no phase"] += none
         if counts[Phase.OTHER]:
             self.ignored["phase not drawn (async, object, clock)"] += int(counts[Phase.OTHER])
 
@@ -204,17 +213,17 @@ class Collector:
             ):
                 self._args[argument.name].add_strict(rows, column)
             return
-        except (msgspec.MsgspecError, OverflowError):
+        except UNDECODABLE:
             pass
         try:
             decoded = group.loose(text)
-        except msgspec.MsgspecError:  # null, a list, a number beyond double: keep the others
+        except UNDECODABLE:  # null, a list, a number beyond double: keep the others
             decoded, kept_rows = [], []
             for raw, row in zip(raws, rows.tolist(), strict=True):
                 try:
                     decoded.append(group.loose_one(raw))
                     kept_rows.append(row)
-                except msgspec.MsgspecError:
+                except UNDECODABLE:
                     continue  # arguments are extras: the event itself stays
             rows = np.array(kept_rows, np.int32)
         if decoded:
@@ -234,9 +243,7 @@ class Collector:
         self._used += len(chosen)
 
     def _flow(self, batch: _Batch, chosen: np.ndarray) -> None:
-        side = np.array(
-            [("s", "t", "f").index(lane[0]) if lane[0] in "stf" else 0 for lane in self._lanes], np.uint8
-        )
+        side = np.array([_SIDES.get(ph, 0) for ph, *_ in self._lanes.keys_in_order], np.uint8)
         ids = opaque_ids([batch.ids[i] for i in chosen.tolist()], self._flow_ids)
         lane = batch.lane[chosen]
         self._flows.parts.append((batch.ts[chosen], lane, ids, side[lane]))
@@ -267,7 +274,7 @@ class Collector:
         self._used += len(chosen)
 
     def _meta(self, batch: _Batch, chosen: np.ndarray) -> None:
-        lanes, names = list(self._lanes), self._names.texts
+        lanes, names = self._lanes.keys_in_order, self._names.texts
         for i in chosen.tolist():
             name = names[batch.name[i]]
             self._used += 1
@@ -286,7 +293,7 @@ class Collector:
         lane, name, ts, dur = self._rows.join()
         args = {n: c.finish() for n, c in self._args.items()}
         return Raw(
-            lanes=[Lane(*lane) for lane in self._lanes],
+            lanes=[Lane(*lane) for lane in self._lanes.keys_in_order],
             names=self._names.texts,
             lane=lane.astype(np.int32, copy=False),
             name=name.astype(np.int32, copy=False),
@@ -307,6 +314,19 @@ class Collector:
             untimed_by_lane=self._untimed_by_lane,
             negative_by_lane=self._negative_by_lane,
         )
+
+
+class _Lanes(dict[Any, int]):
+    """Give every lane its code, and keep the lanes in the order of their codes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys_in_order: list[tuple[Any, ...]] = []
+
+    def __missing__(self, key: tuple[Any, ...]) -> int:
+        code = self[key] = len(self.keys_in_order)
+        self.keys_in_order.append(key)
+        return code
 
 
 class _Names(dict[Any, int]):

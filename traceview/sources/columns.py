@@ -10,6 +10,7 @@ import orjson
 
 from traceview.sources.schema import ABSENT, EMPTY, Argument, Form
 
+_LONGEST_TEXT = 1 << 12
 _ODD_ID = -(1 << 62)  # ids that are no int64 get the codes from here downwards
 _NONE = type(None)
 
@@ -62,6 +63,8 @@ def opaque_ids(values: Sequence[object], odd: Interner) -> np.ndarray:
 
 
 def _opaque(value: object, odd: Interner) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # some tool wrote 5.0 for 5
     if type(value) is int and _ODD_ID < value < -_ODD_ID:
         return value
     if isinstance(value, str):
@@ -164,11 +167,11 @@ def _text(raw: bytes) -> str | None:
     """Return the JSON text without blanks, a string without its quotes, None for null."""
     try:
         value = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return raw.decode("utf-8", "replace")
-    if value is None or isinstance(value, str):
-        return value
-    return orjson.dumps(value).decode()
+        if value is None or isinstance(value, str):
+            return value
+        return orjson.dumps(value).decode()
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError):  # broken, or nested without end
+        return raw[:_LONGEST_TEXT].decode("utf-8", "replace")
 
 
 def _number(value: object) -> float | int | None:

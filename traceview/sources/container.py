@@ -66,11 +66,13 @@ class Container:
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
-        if self._file is not sys.stdin.buffer:
+        if self.name != "standard input":
             self._file.close()
 
     def _open(self, path: str | Path) -> BinaryIO:
         if str(path) == "-":
+            if sys.stdin is None or sys.stdin.closed:
+                raise InputError("standard input: is closed", "name a trace file")
             return cast(BinaryIO, sys.stdin.buffer)
         try:
             handle = Path(path).open("rb")  # noqa: SIM115 - closed by close()

@@ -19,7 +19,7 @@ _PLAIN = re.compile(rb"\s*(-?)(\d+)(?:\.(\d*))?\s*\Z")
 _POWERS = 10 ** np.arange(20, dtype=np.uint64).astype(np.int64)[:19]
 _NOT_PLAIN = np.ones(256, dtype=bool)
 _NOT_PLAIN[list(b"0123456789.\n")] = False
-_LIMIT = 1 << 63
+_LIMIT = 1 << 61  # ns, 73 years: beyond it a start plus a duration would not fit an int64
 _MAX_DIGITS = 400  # an exponent beyond any clock must not build a giant integer
 
 
@@ -67,8 +67,8 @@ def _decimals(raw: np.ndarray, ends: np.ndarray, starts: np.ndarray) -> tuple[np
         whole = ends - starts
         whole[lines] -= decimals[lines] + 1
         odd = (whole <= 0) | (np.bincount(lines, minlength=len(ends)) > 1)
-    # 16 digits and three decimals fit an int64 unless they begin with a 9
-    odd |= (whole > 16) | ((whole == 16) & (raw[starts] == 57)) | (decimals + whole > 18) & (decimals > 3)
+    # 16 digits stay below the limit when they begin with a 1, and so do all of 15 digits
+    odd |= (whole > 16) | ((whole == 16) & (raw[starts] != 49)) | (decimals + whole > 18) & (decimals > 3)
     return decimals, odd
 
 

@@ -16,7 +16,7 @@ import orjson
 from traceview.errors import InputError
 from traceview.sources.repair import repair
 
-HEAD_LIMIT = TAIL_LIMIT = 1 << 26  # metadata beyond 64 MiB is no metadata
+HEAD_LIMIT = TAIL_LIMIT = 1 << 24  # metadata beyond 16 MiB is no metadata
 _LIST = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SPACE = b" \t\r\n"
 

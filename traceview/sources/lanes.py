@@ -50,8 +50,8 @@ def read_lanes(document: Document) -> LaneTable:
     )
     dialect = recognise(hints)
     classes = [dialect.classify(f) for f in facts]
-    scopes = list(dict.fromkeys(["", *(s for s, _ in split)]))
-    categories = list(dict.fromkeys(lane.category for lane in raw.lanes)) or [""]
+    scopes = {s: i for i, s in enumerate(dict.fromkeys(["", *(s for s, _ in split)]))}
+    categories = {c: i for i, c in enumerate(dict.fromkeys(lane.category for lane in raw.lanes))} or {"": 0}
     threads: dict[tuple[str, str, str], int] = {}
     thread = [
         threads.setdefault((s, f.pid, f.tid), len(threads)) for (s, _), f in zip(split, facts, strict=True)
@@ -60,12 +60,15 @@ def read_lanes(document: Document) -> LaneTable:
         dialect=dialect,
         facts=facts,
         classes=classes,
-        categories=categories,
-        scopes=scopes,
-        category=np.array([categories.index(lane.category) for lane in raw.lanes], np.int16),
+        categories=list(categories),
+        scopes=list(scopes),
+        category=np.array(
+            [categories[lane.category] for lane in raw.lanes],
+            np.int16 if len(categories) < 1 << 15 else np.int32,
+        ),
         kind=np.array([c.kind for c in classes], np.uint8),
         thread=np.array(thread, np.int32),
-        scope=np.array([scopes.index(s) for s, _ in split], np.int64),
+        scope=np.array([scopes[s] for s, _ in split], np.int64),
         by_name=np.array([c.by_name for c in classes], bool),
         on_device=np.array([c.device is not None for c in classes], bool),
     )

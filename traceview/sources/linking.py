@@ -29,20 +29,29 @@ def outer_calls(calls: Calls) -> np.ndarray:
         return np.empty(0, np.int64)
     order = np.lexsort((calls.row, -calls.end, calls.start, calls.track))
     track, start, end = calls.track[order], calls.start[order], calls.end[order]
-    # one running maximum for all threads: each thread lives in a range of its own
-    base = track.astype(np.int64) * (int(end.max()) - int(start.min()) + 2)
-    reach = np.maximum.accumulate(base + end - int(start.min()) + 1)
+    start, end = _on_one_axis(track, start, end)
+    reach = np.maximum.accumulate(end)
     before = np.empty(count, np.int64)
     before[0] = -1
     before[1:] = reach[:-1]
-    shifted = base + start - int(start.min()) + 1
-    inside = (shifted < before) & (base + end - int(start.min()) + 1 <= before)
+    inside = (start < before) & (end <= before)
     inside[1:] &= track[1:] == track[:-1]
     inside[0] = False
     holder = np.maximum.accumulate(np.where(inside, -1, np.arange(count)))
     outer = np.empty(count, np.int64)
     outer[order] = order[holder]
     return outer
+
+
+def _on_one_axis(track: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give each thread a stretch of one axis, so that one running maximum serves all; order is kept."""
+    low, width = int(start.min()), int(end.max()) - int(start.min()) + 2
+    if width * (int(track.max()) + 1) >= 1 << 62:  # ranks do where times would not fit
+        times, ranks = np.unique(np.concatenate([start, end]), return_inverse=True)
+        low, width = 0, len(times) + 2
+        start, end = ranks[: len(start)], ranks[len(start) :]
+    base = track.astype(np.int64) * width - low + 1
+    return base + start, base + end
 
 
 def link(
@@ -59,11 +68,28 @@ def link(
     found = last > first
     linked[found] = order[first[found]]
     several = np.flatnonzero(last - first > 1)
-    for i in several.tolist():
-        starts = call_start[order[first[i] : last[i]]]
-        before = int(np.searchsorted(starts, work_start[i], "right")) - 1
-        linked[i] = order[first[i] + max(before, 0)]
+    if len(several):
+        linked[several] = _last_before(work_id[several], work_start[several], order, ids, call_start[order])
     return linked
+
+
+def _last_before(
+    work_id: np.ndarray, work_start: np.ndarray, order: np.ndarray, ids: np.ndarray, starts: np.ndarray
+) -> np.ndarray:
+    """Return for each piece of work the last call of its id that began before it, else the first of its id."""
+    calls = len(ids)
+    id_all, start_all = np.concatenate([ids, work_id]), np.concatenate([starts, work_start])
+    is_work = np.arange(len(id_all)) >= calls
+    merged = np.lexsort((is_work, start_all, id_all))
+    seen = np.where(is_work[merged], -1, merged)
+    seen = np.maximum.accumulate(np.where(seen >= 0, np.arange(len(merged)), -1))
+    place = np.empty(len(merged), np.int64)
+    place[merged] = np.where(seen >= 0, merged[np.maximum(seen, 0)], -1)
+    found = place[calls:]
+    wrong = (found < 0) | (ids[np.maximum(found, 0)] != work_id)
+    found[wrong] = np.searchsorted(ids, work_id[wrong], "left")
+    chosen: np.ndarray = order[found]
+    return chosen
 
 
 def link_by_flow(

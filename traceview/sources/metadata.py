@@ -35,6 +35,7 @@ _DEVICE_NUMBERS = {
     "sharedMemPerMultiprocessor": "shared_memory_per_sm",
     "regsPerMultiprocessor": "registers_per_sm",
 }
+_INTEGER = re.compile(r"^\s*-?[0-9]{1,19}\s*$")
 _SUFFIXES = re.compile(r"(?:\.pt)?(?:\.trace)?(?:\.(?:json|gz|zip))*$", re.IGNORECASE)
 
 
@@ -83,14 +84,14 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 def _integer(value: object) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, str) and _INTEGER.match(value):
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63:
         return value
-    if isinstance(value, str) and value.strip().lstrip("-").isdecimal():
-        return int(value)
     return None
 
 

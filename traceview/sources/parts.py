@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,7 +23,8 @@ from traceview.sources.container import Container, Damage
 from traceview.sources.reader import Document, DocumentReader, collector_off, join_documents
 
 WORTH_IT = {"gzip": 6 << 20, "plain": 60 << 20}  # bytes of file from which a second process gains
-MAX_PARTS = 4
+MAX_PARTS = 4  # by itself
+MOST_PARTS = 64  # when asked
 _HEAD_START = 0.1  # this process is up already: its stretch is longer by this share of the file
 _CHILD = "import json,sys;sys.path[:]=json.loads(sys.argv[1]);from traceview.sources.parts import child;child(*sys.argv[2:])"
 
@@ -39,6 +41,8 @@ class Part(NamedTuple):
 def parts_for(path: Path) -> int:
     """Return how many processes should read a file: one per core for a big one, else one."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return 1  # a pipe gives its bytes once
         with path.open("rb") as handle:
             first = handle.read(4)
             size = os.fstat(handle.fileno()).st_size
@@ -55,6 +59,7 @@ def read_in_parts(
     path: Path, parts: int, progress: Callable[[int], None] | None = None
 ) -> tuple[Document, Damage, str]:
     """Read a file with `parts` processes; return the document, its container's damage, the name shown."""
+    parts = min(parts, MOST_PARTS)
     container = Container(path)
     stops = [int(container.size * (_HEAD_START + (1 - _HEAD_START) * i / parts)) for i in range(1, parts)]
     stops.append(-1)

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from traceview.errors import InputError
 from traceview.sources.collector import Collector
 from traceview.sources.document import HEAD_LIMIT, TAIL_LIMIT, find_list, read_tail, refuse
 from traceview.sources.raw import Raw, join
 from traceview.sources.salvage import CUT, PATIENCE, DamageLog, Salvage
+from traceview.sources.schema import UNDECODABLE
 
 _SEPARATORS = b" \t\r\n,"
 _LOOK_BACK = 1 << 10
+_WALK = 1 << 18  # bytes walked back for a boundary: a text of nothing but braces is not walked for each block
 _WINDOW = 1 << 20  # text kept while skipping: longer than any event
 
 
@@ -56,8 +56,8 @@ def collector_off() -> Iterator[None]:
 
 def last_cut(text: bytes) -> int:
     """Return the end of the last event that another one follows, -1 when there is none."""
-    at = len(text)
-    while (at := text.rfind(b"{", 0, at)) > 0:
+    at, low = len(text), max(0, len(text) - _WALK)
+    while (at := text.rfind(b"{", low, at)) > 0:
         before = text[max(0, at - _LOOK_BACK) : at].rstrip(_SEPARATORS)
         if before.endswith(b"}"):
             return max(0, at - _LOOK_BACK) + len(before)
@@ -86,13 +86,15 @@ class DocumentReader:
 
     def open_list(self) -> None:
         """Read up to the event list; raise InputError when there is none."""
-        searched = 0
+        searched, head = 0, bytearray()
         opening = None
-        while not opening and searched < HEAD_LIMIT and self._more():
+        while not opening and searched < HEAD_LIMIT and (block := next(self._blocks, None)) is not None:
+            head += block
             # look again only when the text has doubled: a head may grow by many small blocks
-            if len(self._text) >= min(2 * searched, HEAD_LIMIT):
-                opening = find_list(self._text)
-                searched = len(self._text)
+            if len(head) >= min(2 * searched, HEAD_LIMIT):
+                opening = find_list(bytes(head))
+                searched = len(head)
+        self._text = bytes(head)
         opening = opening or find_list(self._text)
         if not opening:
             raise refuse(self._name, self._text)
@@ -155,7 +157,7 @@ class DocumentReader:
         """Read a stretch that ends at an event boundary; return whether all of it was read, and the list's end seen."""
         try:
             self._collector.add(b"[" + piece.lstrip(_SEPARATORS) + b"]")
-        except msgspec.MsgspecError:
+        except UNDECODABLE:
             outcome = self._salvage.run(piece, self.place, False)
             self._text = outcome.rest + self._text[len(piece) :]
             self.place += len(piece) - len(outcome.rest)
@@ -169,6 +171,8 @@ class DocumentReader:
             if size < TAIL_LIMIT:
                 parts.append(block)
                 size += len(block)
+        if size >= TAIL_LIMIT:  # more than metadata ever is: not read, and not called damaged
+            return
         closing = read_tail(b"".join(parts), self._array_form)
         if closing.cut:
             self._log.add(CUT, self.place + size)

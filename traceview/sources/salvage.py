@@ -16,7 +16,7 @@ import msgspec
 
 from traceview.sources.collector import Collector
 from traceview.sources.repair import repair, repair_encoding
-from traceview.sources.schema import Event
+from traceview.sources.schema import UNDECODABLE, Event
 
 _SEPARATORS = b" \t\r\n,"
 _STOP = re.compile(r"\(byte (\d+)\)")
@@ -27,6 +27,8 @@ _SCALAR = re.compile(rb'(?:null|true|false|-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")(?=\
 _LOOKAHEAD = 3  # event-looking starts after which a broken event is given up
 PATIENCE = 1 << 23  # bytes of an event that never ends, after which it is given up
 _STEPS_BACK = 16
+_SHORTEST = 1 << 12  # bytes tried at once after damage
+_LONGEST_REPAIR = 1 << 20  # bytes of an event that is worth mending
 
 CUT, DROPPED, NOT_OBJECT = "truncated_input", "unreadable event", "not an object"
 
@@ -77,6 +79,8 @@ class Salvage:
         self._collector = collector
         self._log = log
         self._text, self._base, self._final = b"", 0, False
+        self._stretch = _SHORTEST
+        self._giant = False  # inside an event that never ends, already counted
 
     def run(self, text: bytes, base: int, final: bool) -> Outcome:
         """Read the text, which begins at byte `base` of the document.
@@ -84,6 +88,7 @@ class Salvage:
         Unless `final`, an incomplete event at the end is returned as rest, to wait for more text.
         """
         self._text, self._base, self._final = text, base, final
+        self._stretch = max(_SHORTEST, len(text))
         pos = 0
         while True:
             pos = self._skip_separators(pos)
@@ -107,17 +112,25 @@ class Salvage:
         return pos
 
     def _fast(self, pos: int) -> int:
-        """Keep as many whole events as decode at once from here; return where that stops."""
+        """Keep as many whole events as decode at once from here; return where that stops.
+
+        The stretch tried grows while all goes well and shrinks after damage, so that a text full of
+        damage is not copied again for each place.
+        """
         end = len(self._text)
+        if pos + self._stretch < end:
+            end = self._last_boundary(pos, pos + self._stretch)
+            end = end if end > pos else len(self._text)
         for _ in range(_STEPS_BACK):
             try:
                 self._collector.add(b"[" + self._text[pos:end].rstrip(_SEPARATORS) + b"]")
+                self._stretch *= 4
                 return self._skip_separators(end)
-            except msgspec.ValidationError:
+            except (msgspec.ValidationError, OverflowError):
                 if self._items(pos, end):
                     return self._skip_separators(end)
                 return pos
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 stop = _STOP.search(str(error))
                 if stop:
                     limit = min(pos + int(stop[1]) - 1, end)
@@ -127,6 +140,7 @@ class Salvage:
                     continue
                 else:
                     limit = end
+                self._stretch = _SHORTEST
                 end = self._last_boundary(pos, limit)
                 if end <= pos:
                     return pos
@@ -152,7 +166,7 @@ class Salvage:
         """Keep the events of a stretch that is JSON but not all events; count what is no object."""
         try:
             items = _decode_items(b"[" + self._text[pos:end].rstrip(_SEPARATORS) + b"]")
-        except msgspec.MsgspecError:
+        except UNDECODABLE:
             return False
         events = []
         for item in items:
@@ -163,10 +177,10 @@ class Salvage:
             else:
                 try:
                     events.append(_decode_event(raw))
-                except msgspec.MsgspecError:
+                except UNDECODABLE:
                     self._drop(DROPPED, pos)
             pos += len(raw)
-        self._collector.extend(events)
+        self._collector.extend(events, b",".join(items))
         return True
 
     def _drop(self, reason: str, pos: int) -> None:
@@ -181,21 +195,24 @@ class Salvage:
         for end in ends:
             try:
                 event = _decode_event(self._text[pos:end])
-            except msgspec.MsgspecError:
+            except UNDECODABLE:
                 continue
-            self._collector.extend([event])
+            self._collector.extend([event], self._text[pos:end])
+            self._giant = False
             return end
         looked_ahead = len(ends) > 0 and self._event_starts(pos) >= _LOOKAHEAD
         waiting = not self._final and len(self._text) - pos < PATIENCE
         if waiting and not looked_ahead:
             return -1
         for end in ends:
+            if end - pos > _LONGEST_REPAIR:
+                break
             mended, counts = repair(self._text[pos:end])
             try:
                 event = _decode_event(mended)
-            except msgspec.MsgspecError:
+            except UNDECODABLE:
                 continue
-            self._collector.extend([event])
+            self._collector.extend([event], mended)
             for code, count in counts.items():
                 self._log.add(code, self._base + pos, count)
             return end
@@ -226,6 +243,7 @@ class Salvage:
             self._log.add(CUT, self._base + pos)
             return len(self._text)
         self._drop(DROPPED, pos)
+        self._giant = following is None
         if following is None:
             closing = re.compile(rb"\}\s*,?\s*\]").search(self._text, pos)
             return closing.end() - 1 if closing else len(self._text)
@@ -243,7 +261,7 @@ class Salvage:
                 return -1
             try:
                 _decode_items(self._text[pos:end])
-            except msgspec.MsgspecError:
+            except UNDECODABLE:
                 continue
             return end
         return -1
@@ -264,6 +282,8 @@ class Salvage:
         closing = self._text.find(b"]", pos)
         if following is None and closing < 0 and not self._final and len(self._text) - pos < PATIENCE:
             return -1
-        self._drop(DROPPED, pos)
+        if not self._giant:
+            self._drop(DROPPED, pos)
+        self._giant = following is None and closing < 0
         ends = [e for e in (following.start() if following else -1, closing) if e > pos]
         return min(ends) if ends else len(self._text)

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+# what decoding raises for text that is not what its schema says; nesting without end is a RecursionError
+UNDECODABLE: tuple[type[Exception], ...] = (msgspec.MsgspecError, RecursionError, OverflowError)
 ABSENT = int(np.iinfo(np.int64).min)
 EMPTY = msgspec.Raw(b"")
 

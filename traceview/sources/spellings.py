@@ -56,5 +56,5 @@ DEVICE_NAMES: tuple[tuple[re.Pattern[str], Kind], ...] = (
     (re.compile(r"^mem\s?set", re.IGNORECASE), Kind.FILL),
     (re.compile(r"^(?:NOTIFY|EVENT)_|^event_(?:wait|record)", re.IGNORECASE), Kind.SYNC_RECORD),
 )
-STEP = re.compile(r"^ProfilerStep[#*]?\s*(\d+)$")
+STEP = re.compile(r"^ProfilerStep[#*]?\s*(\d{1,18})$")
 MEMORY_MARK = "[memory]"

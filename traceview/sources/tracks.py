@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -12,6 +13,9 @@ from traceview.sources.columns import id_text
 from traceview.sources.decimals import MISSING
 from traceview.sources.lanes import LaneTable
 from traceview.sources.raw import Argument
+
+_PATH = re.compile(r"^(?:~|/(?!host:|device:)|[A-Za-z]:\\)")
+_OPTIONS = re.compile(r"\s-{1,2}\w.*$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def _values(argument: Argument | None, rows: np.ndarray) -> tuple[np.ndarray, li
 
 def _natural(key: tuple[int, str, str]) -> tuple[object, ...]:
     scope, *texts = key
-    return (scope, *((0, int(t), "") if t.isdecimal() else (1, 0, t) for t in texts))
+    return (scope, *((0, int(t), "") if t.isdecimal() and len(t) < 19 else (1, 0, t) for t in texts))
 
 
 def _stream(key: tuple[int, str, str], lanes: LaneTable, order: int) -> Track:
@@ -110,10 +114,15 @@ def _stream(key: tuple[int, str, str], lanes: LaneTable, order: int) -> Track:
 
 def _thread(pid: str, tid: str, named: tuple[str, str], scope: int, order: int) -> Track:
     process, thread = named
-    # a process name may be a whole command line: its first word's base name is enough
-    words = process.split() or [""]
-    process = PurePath(words[0]).name if not process.startswith("/host:") else process
+    process = _public(process.split()[0] if process.split() else "")
+    thread = _public(thread)
     label = f"thread {tid}" if tid else "thread"
     if thread and thread != tid:
         label = f"{label} ({thread})"
     return Track(label, f"{process} {pid}".strip(), thread or tid, False, None, None, scope, order)
+
+
+def _public(name: str) -> str:
+    """Return a process or thread name without the command line and the path that it may be."""
+    name = _OPTIONS.sub("", name)
+    return PurePath(name.split()[0]).name if _PATH.match(name) else name
