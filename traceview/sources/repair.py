@@ -21,6 +21,7 @@ _TRAILING_COMMA = re.compile(rb",(?=\s*(?:,|[}\]]))")
 _BARE_WORD = re.compile(
     rb"(?<=[:,\[])(\s*)(?!(?:true|false|null)\b)(?:0[xX][0-9a-fA-F]+|[A-Za-z_][\w.]*)(?=\s*[,}\]])"
 )
+_ODD = re.compile(rb"[A-Za-z_]|[,:]\s*[,}\]]")  # else there is nothing to mend between texts
 _NO_VALUE = re.compile(rb":(?=\s*[,}])")
 
 NONFINITE, JSON, ENCODING = "nonfinite_number", "json_repaired", "encoding_repaired"
@@ -71,11 +72,12 @@ def _repair_string(token: bytes, counts: Counter[str]) -> bytes:
 
 
 def _repair_between(token: bytes, counts: Counter[str]) -> bytes:
-    if any(c in token for c in b"nNiI"):
-        token, found = _NONFINITE.subn(b"null", token)
-        counts[NONFINITE] += found
+    if not _ODD.search(token):
+        return token
+    token, found = _NONFINITE.subn(b"null", token)
     token, words = _BARE_WORD.subn(rb"\1null", token)
     token, holes = _NO_VALUE.subn(b":null", token)
     token, commas = _TRAILING_COMMA.subn(b"", token)
+    counts[NONFINITE] += found
     counts[JSON] += words + holes + commas
     return token
