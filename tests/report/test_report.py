@@ -13,7 +13,7 @@ import pytest
 from tests.report.conftest import CPU_SAMPLE, GPU_SAMPLE, html_of, report_of
 from traceview.analyses import analyze
 from traceview.assets import asset
-from traceview.report import Report, ReportOptions, build_report, render_html
+from traceview.report import Report, ReportOptions, build, build_report, render_html
 from traceview.report.sections import SECTIONS
 from traceview.report.title import public_label
 from traceview.report.view import FactsView, SplitView, TableView, TimelineView
@@ -171,3 +171,17 @@ def test_the_page_of_the_worst_trace_stays_within_its_size(tmp_path: Path) -> No
 @pytest.mark.parametrize("sample", [GPU_SAMPLE, CPU_SAMPLE])
 def test_the_pages_of_the_samples_are_small(sample: str) -> None:
     assert len(html_of(sample).encode("utf-8")) <= 2_500_000
+
+
+def test_a_page_that_would_be_too_large_uses_the_room_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    analysis = analyze(read_trace(asset(GPU_SAMPLE)))
+    full = next(
+        b for s in build_report(analysis).sections for b in s.blocks if isinstance(b, TimelineView)
+    ).payload
+    limit = build.PAGE_LIMIT
+    room = len(full) // 2
+    monkeypatch.setattr(build.html, "size_without_slices", lambda report: limit - room)
+    monkeypatch.setattr(build.html, "size_of_names", lambda names: 0)
+    blocks = [b for s in build_report(analysis).sections for b in s.blocks]
+    payload = next(b for b in blocks if isinstance(b, TimelineView)).payload
+    assert room // 3 < len(payload) <= room

@@ -19,6 +19,7 @@ from traceview.units import plural
 
 PAGE_LIMIT = 2_450_000  # bytes; the promise is 2.5 MB
 _TRIES = 4
+_FULL = 0.7  # of the room is well used
 
 
 def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Report:
@@ -44,20 +45,28 @@ def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Re
 
 
 def _timeline(context: Context, room: int) -> tuple[TimelineView | None, NameTable]:
-    """Encode the timeline; where names and slices need more than `room` bytes, with a smaller budget."""
+    """Encode the timeline; where names and slices need more than `room` bytes, with a smaller budget.
+
+    Of the budgets tried the largest that fits; the smallest where none does.
+    """
     timeline = Timeline(context.analysis)
-    budget = context.options.timeline_budget
+    budget, fits, too_large = context.options.timeline_budget, 0, 0
     for _ in range(_TRIES):
         names = context.names.copy()
-        view = timeline.view(names, budget)
-        table = names.table()
+        view, table = timeline.view(names, budget), names.table()
         if view is None:
-            break
-        left = room - html.size_of_names(table)
-        if len(view.payload) <= left:
-            break
-        budget = int(min(budget, view.layout["items"]) * 0.9 * max(left, 1) / len(view.payload))
-    return view, table
+            return view, table
+        part = len(view.payload) / max(room - html.size_of_names(table), 1)
+        if part <= 1:
+            best, fits = (view, table), budget
+            if not too_large or part > _FULL:
+                break
+        else:
+            too_large = budget
+            if not fits:
+                best = view, table
+        budget = (fits + too_large) // 2 if fits else int(min(budget, view.layout["items"]) * 0.9 / part)
+    return best
 
 
 def _timeline_section(view: TimelineView | None, names: NameTable) -> SectionView:
