@@ -8,6 +8,7 @@ import numpy as np
 
 from traceview.analyses.exposure import hidden
 from traceview.analyses.grouping import by_size, compact, spread, sums, texts
+from traceview.analyses.host_states import BLOCKING, SYNC, SYNC_KINDS, HostStates
 from traceview.analyses.results import Copies
 from traceview.analyses.workspace import Workspace
 from traceview.events import Kind
@@ -43,9 +44,18 @@ def copies(workspace: Workspace) -> Copies:
         *found[1:],
         size,
         found.sum - under,
+        _blocking(workspace, timed.link, place[timed.name], len(used)),
         rate,
     )
     return table.take(by_size(table.sum, names))
+
+
+def _blocking(workspace: Workspace, link: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
+    """Count per name the records whose call copies from or to pageable memory, or blocks by its name."""
+    states = workspace.once(HostStates.found)
+    calls = states.rows[SYNC][states.sync_kind == SYNC_KINDS.index(BLOCKING)]
+    held = (link >= 0) & np.isin(link, calls)
+    return np.bincount(group[held], minlength=groups) if groups else np.zeros(0, np.int64)
 
 
 def _direction(name: str) -> str:

@@ -67,6 +67,7 @@ class Copies(Table):
     max: np.ndarray = column("longest single duration", "ns")
     bytes: np.ndarray = column("bytes moved or set, -1 where no record says", "bytes")
     exposed: np.ndarray = column("added time under no kernel of the device", "ns")
+    blocking: np.ndarray = column("records whose host call blocks until they are done", "count")
     bandwidth: np.ndarray = column(
         "bytes by the added time, nan where not known; a clue, not a verdict", "GB/s"
     )
