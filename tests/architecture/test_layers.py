@@ -50,6 +50,7 @@ REQUIRED = {"click", "isal", "jinja2", "msgspec", "numpy", "orjson", "pandas", "
 SHARED = {
     "sources/dialects": {"base"},
     "report/sections": {"base"},
+    "findings": {"finding", "idle", "explain", "document", "rules"},
 }
 TUPLES = [
     ("sources/dialects", "DIALECTS"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from traceview.analyses import Analysis
-from traceview.findings.finding import Finding, Rule, Severity, base_ns, graded
+from traceview.findings.finding import Finding, Rule, Severity, base_ns, graded, saturated
 from traceview.findings.rules import RULES
 
 __all__ = ["RULES", "Finding", "Findings", "Rule", "Severity", "check"]
@@ -25,7 +25,11 @@ class Findings:
 
 def check(analysis: Analysis) -> Findings:
     """Return what every rule finds; those that only describe come last."""
-    base = base_ns(analysis)
-    found = [graded(f, base) for rule in RULES if (f := rule.check(analysis)) is not None]
-    found.sort(key=lambda f: (-f.severity, -(f.at_stake or 0)))
+    base, full = base_ns(analysis), saturated(analysis)
+    found = [
+        graded(f, base, Severity.NOTE if full and rule.of_idle else Severity.HIGH)
+        for rule in RULES
+        if (f := rule.check(analysis)) is not None
+    ]
+    found.sort(key=lambda f: (f.at_stake is None, -f.severity, -(f.at_stake or 0)))
     return Findings(tuple(found), tuple(rule.slug for rule in RULES))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from traceview.analyses import Analysis
 
 HIGH, MEDIUM, LOW = 0.15, 0.05, 0.01  # shares of the base from which a finding is high, medium, low
+SATURATED = 0.90  # busy share of the base from which idle time is worth a note at most
 
 
 class Severity(IntEnum):
@@ -48,20 +49,35 @@ class Finding:
 
 @dataclass(frozen=True)
 class Rule:
-    """Bind a slug and a title to the question; the documentation is explanations/rules/SLUG.md."""
+    """Bind a slug and a title to the question; the documentation is explanations/rules/SLUG.md.
+
+    `of_idle` says that what is at stake is idle time: a note at most where the device is saturated.
+    """
 
     slug: str
     title: str
     check: Callable[[Analysis], Finding | None]
+    of_idle: bool = True
+
+
+def has_windows(analysis: Analysis) -> bool:
+    """Say whether steps have device windows, so that these are the base of all shares."""
+    return bool((analysis.step_windows.window_start >= 0).any())
 
 
 def base_ns(analysis: Analysis) -> int:
     """Return the time that stakes are shares of: the step windows, without steps the spans of all devices."""
     windows = analysis.step_windows
-    known = windows.window_start >= 0
-    if known.any():
+    if has_windows(analysis):
+        known = windows.window_start >= 0
         return int((windows.window_end - windows.window_start)[known].sum())
     return int(analysis.gpu_time.span.sum())
+
+
+def saturated(analysis: Analysis) -> bool:
+    """Say whether the device works for 90 % of the base or more."""
+    idle = analysis.step_windows.idle if has_windows(analysis) else analysis.gpu_time.idle
+    return int(idle.sum()) <= (1 - SATURATED) * base_ns(analysis)
 
 
 def graded(finding: Finding, base: int, ceiling: Severity = Severity.HIGH) -> Finding:
@@ -74,5 +90,4 @@ def graded(finding: Finding, base: int, ceiling: Severity = Severity.HIGH) -> Fi
         if share >= least:
             level = severity
             break
-    values = {**finding.__dict__, "share": share, "severity": min(level, ceiling)}
-    return Finding(**values)
+    return replace(finding, share=share, severity=min(level, ceiling))

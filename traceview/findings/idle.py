@@ -8,53 +8,77 @@ from typing import NamedTuple
 import numpy as np
 
 from traceview.analyses import Analysis
-from traceview.findings.finding import LOW, Finding, base_ns
+from traceview.findings.finding import LOW, Finding, base_ns, has_windows
 from traceview.units import count, duration, hide_home, plural, safe, share
+
+MOST, MUCH = 0.50, 0.20  # shares of a cause from which its place on the host is named
+_NAMED_GAPS = 2_000  # largest gaps that are asked for their place
 
 
 class Idle(NamedTuple):
-    """Hold the idle time of some causes: ns, gaps, the worst gap as a window, and what the host did meanwhile."""
+    """Hold the idle time of some causes: ns, gaps, the worst gap, and what the host did meanwhile.
+
+    `places` are rows of Gaps, the largest part first; `parts` are their parts in ns.
+    """
 
     total: int
-    gaps: int
-    window: tuple[int, int] | None
+    places: np.ndarray
+    parts: np.ndarray
+    worst: tuple[int, int] | None
     under: str
 
+    @property
+    def gaps(self) -> int:
+        """Return how many gaps have such a part."""
+        return len(self.places)
 
-def idle(analysis: Analysis, *causes: str, longest: int | None = None) -> Idle:
+    @property
+    def window(self) -> tuple[int, int] | None:
+        """Return the stretch to look at: the worst gap and a quarter of its length on both sides."""
+        if self.worst is None:
+            return None
+        start, dur = self.worst
+        return max(0, start - dur // 4), start + dur + dur // 4
+
+
+def idle(
+    analysis: Analysis, *causes: str, longest: int | None = None, among: np.ndarray | None = None
+) -> Idle:
     """Return the idle time of these causes (columns of Gaps), inside step windows where there are steps.
 
-    `longest` leaves out gaps above that length.
+    `longest` leaves out gaps above that length, `among` all but some.
     """
     gaps = analysis.gaps
     part = sum((getattr(gaps, cause) for cause in causes), np.zeros(len(gaps), np.int64))
-    mask = part > 0
-    if (analysis.step_windows.window_start >= 0).any():
+    mask = part > 0 if among is None else (part > 0) & among
+    if has_windows(analysis):
         mask &= gaps.step >= 0
     if longest is not None:
         mask &= gaps.dur <= longest
     some = np.flatnonzero(mask)
+    some = some[np.argsort(-part[some], kind="stable")]
     if not len(some):
-        return Idle(0, 0, None, "")
-    worst = int(some[np.argmax(part[some])])
-    start, dur = int(gaps.start[worst]), int(gaps.dur[worst])
-    return Idle(
-        int(part[some].sum()),
-        len(some),
-        (max(0, start - dur // 4), start + dur + dur // 4),
-        _under(analysis, some, part),
-    )
+        return Idle(0, some, part[some], None, "")
+    worst = (int(gaps.start[some[0]]), int(gaps.dur[some[0]]))
+    total = int(part[some].sum())
+    return Idle(total, some, part[some], worst, _under(analysis, some, part[some]))
 
 
 def _under(analysis: Analysis, some: np.ndarray, part: np.ndarray) -> str:
-    """Return what of the host stack covers most of the time: operator, else annotation, else Python frame."""
+    """Say what of the host stack covers much of the time: operator, else annotation, else Python frame."""
     gaps = analysis.gaps
     weight: Counter[str] = Counter()
-    for i in some[np.argsort(-part[some])][:2000].tolist():
+    for i, ns in zip(some[:_NAMED_GAPS].tolist(), part.tolist(), strict=False):
         label = str(gaps.op[i]) or str(gaps.annotation[i]) or str(gaps.python[i])
         if label:
-            weight[label] += int(part[i])
-    return safe(hide_home(weight.most_common(1)[0][0])) if weight else ""
+            weight[label] += ns
+    if not weight:
+        return ""
+    label, ns = weight.most_common(1)[0]
+    held = ns / max(int(part.sum()), 1)
+    if held < MUCH:
+        return ""
+    return f"{'most of it' if held >= MOST else 'the largest share'} under {safe(hide_home(label))}"
 
 
 def worth_saying(analysis: Analysis, at_stake: int) -> bool:
@@ -66,7 +90,7 @@ def worth_saying(analysis: Analysis, at_stake: int) -> bool:
 def of_base(analysis: Analysis, ns: int) -> str:
     """Return a time with its share of the base, which is named."""
     base = base_ns(analysis)
-    name = "step windows" if (analysis.step_windows.window_start >= 0).any() else "GPU span"
+    name = "step windows" if has_windows(analysis) else "GPU span"
     return f"{duration(ns)} ({share(ns / base) if base else '?'} of the {name})"
 
 
@@ -75,12 +99,12 @@ def idle_finding(analysis: Analysis, slug: str, found: Idle, words: tuple[str, s
     if not worth_saying(analysis, found.total):
         return None
     cause, advice, confidence = words
-    under = f", most of it under {found.under}" if found.under else ""
+    under = f", {found.under}" if found.under else ""
     evidence = [("idle of this cause", of_base(analysis, found.total)), ("gaps", count(found.gaps))]
     if found.under:
-        evidence.append(("the host was in", found.under))
-    if found.window:
-        evidence.append(("worst gap", duration((found.window[1] - found.window[0]) * 2 // 3)))
+        evidence.append(("where the host was", found.under))
+    if found.worst:
+        evidence.append(("worst gap", duration(found.worst[1])))
     return Finding(
         slug=slug,
         sentence=f"The GPU idled {of_base(analysis, found.total)} in {plural(found.gaps, 'gap')} while {cause}{under}.",

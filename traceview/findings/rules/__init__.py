@@ -21,6 +21,7 @@ from traceview.findings.rules import (
     short_kernels,
     slow_launches,
     sync_in_loop,
+    unexplained_idle,
     unrecorded_work,
     unstable_steps,
 )
@@ -43,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     first_step_outlier.RULE,
     unstable_steps.RULE,
     profiler_overhead_high.RULE,
+    unexplained_idle.RULE,
     unrecorded_work.RULE,
     coverage_unreliable.RULE,
     dominant_kernel.RULE,

@@ -34,13 +34,13 @@ def check(analysis: Analysis) -> Finding | None:
     step = np.searchsorted(start, at, "right") - 1
     held = (step >= 1) & (at < (start + wall)[np.maximum(step, 0)])  # the first step is warm-up
     steps = len(np.unique(step[held]))
-    found = idle(analysis, "allocation")
+    found = idle(analysis, "allocation", among=analysis.gaps.step >= 1)
     if steps < FEWEST_STEPS or not worth_saying(analysis, found.total):
         return None
     number = int(held.sum())
     sentence = (
         f"{count(number)} allocations or frees by the driver in {steps} steps after the first; the GPU idled "
-        f"{of_base(analysis, found.total)} for allocation and loading."
+        f"{of_base(analysis, found.total)} in them for allocation and loading."
     )
     evidence = (("calls inside steps", count(number)), ("steps with them", str(steps)))
     return Finding(SLUG, sentence, evidence, ADVICE, "high", found.total, window=found.window)

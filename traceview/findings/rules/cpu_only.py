@@ -14,7 +14,7 @@ def check(analysis: Analysis) -> Finding | None:
     if not analysis.health.cpu_only:
         return None
     sentence = "This trace has no device work and no launch: it tells about the host only."
-    return Finding(SLUG, sentence, (), HOW_TO_RECORD["device"].capitalize() + ".", "high")
+    return Finding(SLUG, sentence, (), f"With PyTorch {HOW_TO_RECORD['device']}.", "high")
 
 
-RULE = Rule(SLUG, "Only the host was recorded", check)
+RULE = Rule(SLUG, "Only the host was recorded", check, of_idle=False)

@@ -1,13 +1,14 @@
-"""One kernel name holds much of the kernel time."""
+"""One kernel name holds much of the kernel time, and that time counts."""
 
 from __future__ import annotations
 
 from traceview.analyses import Analysis
-from traceview.findings.finding import Finding, Rule
+from traceview.findings.finding import Finding, Rule, base_ns
 from traceview.units import count, duration, safe, share, short_name
 
 SLUG = "dominant-kernel"
-LEAST_SHARE = 0.30
+LEAST_SHARE = 0.30  # of the summed kernel time
+LEAST_OF_BASE = 0.10  # on a starving device a faster kernel changes nothing
 ADVICE = (
     "This is where a faster kernel pays: look at it with Nsight Compute, at its shapes, precision and layout."
 )
@@ -18,10 +19,15 @@ def check(analysis: Analysis) -> Finding | None:
     kernels = analysis.kernels
     if not len(kernels) or float(kernels.share[0]) < LEAST_SHARE:
         return None
+    if kernels.name[0] in set(analysis.collectives.name.tolist()):  # exposed-communication speaks of these
+        return None
+    if int(kernels.sum[0]) < LEAST_OF_BASE * base_ns(analysis):
+        return None
     name = safe(short_name(str(kernels.name[0])))
-    sentence = f"One kernel, {name}, holds {share(float(kernels.share[0]))} of the summed kernel time ({duration(int(kernels.sum[0]))})."
+    held = f"{share(float(kernels.share[0]))} of the summed kernel time ({duration(int(kernels.sum[0]))})"
+    sentence = f"One kernel, {name}, holds {held}."
     evidence = (("kernel", safe(str(kernels.name[0]))), ("calls", count(int(kernels.calls[0]))))
     return Finding(SLUG, sentence, evidence, ADVICE, "high")
 
 
-RULE = Rule(SLUG, "One kernel dominates", check)
+RULE = Rule(SLUG, "One kernel dominates", check, of_idle=False)

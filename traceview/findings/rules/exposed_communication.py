@@ -34,4 +34,4 @@ def check(analysis: Analysis) -> Finding | None:
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed)
 
 
-RULE = Rule(SLUG, "Exposed communication", check)
+RULE = Rule(SLUG, "Exposed communication", check, of_idle=False)

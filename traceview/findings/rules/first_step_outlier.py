@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traceview.analyses import Analysis
+from traceview.analyses.step_windows import DEVICE_PERIOD
 from traceview.findings.finding import Finding, Rule
 from traceview.units import duration
 
@@ -19,18 +20,19 @@ ADVICE = (
 def check(analysis: Analysis) -> Finding | None:
     """Return the finding where the first step takes 1.5 times the median of the others or more."""
     windows = analysis.step_windows
-    times = np.where(windows.period >= 0, windows.period, windows.wall)[windows.complete]
-    if len(times) < FEWEST:
+    by_period = analysis.step_time.basis == DEVICE_PERIOD
+    whole = np.flatnonzero(windows.complete & (windows.period >= 0) if by_period else windows.complete)
+    times = (windows.period if by_period else windows.wall)[whole]
+    if len(times) < FEWEST or int(whole[0]) != 0:
         return None
     first, median = int(times[0]), float(np.median(times[1:]))
     if not median or first < RATIO * median:
         return None
-    at = int(np.flatnonzero(windows.complete)[0])
-    start = int(windows.start[at])
+    begin = windows.window_start if by_period else windows.start
     sentence = f"The first step took {duration(first)}, {first / median:.1f} times the median of the others ({duration(median)})."
     evidence = (("first step", duration(first)), ("median of the others", duration(median)))
-    window = (start, start + int(windows.wall[at]))
+    window = (int(begin[0]), int(begin[0]) + first)
     return Finding(SLUG, sentence, evidence, ADVICE, "high", int(first - median), window=window)
 
 
-RULE = Rule(SLUG, "The first step is not like the others", check)
+RULE = Rule(SLUG, "The first step is not like the others", check, of_idle=False)

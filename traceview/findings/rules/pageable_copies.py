@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from traceview.analyses import Analysis
-from traceview.findings.finding import Finding, Rule
+from traceview.findings.finding import Finding, Rule, has_windows
 from traceview.findings.idle import of_base, worth_saying
-from traceview.units import data_size, plural
+from traceview.units import count, data_size, plural
 
 SLUG = "pageable-copies"
 ADVICE = "Pin the host memory (pin_memory=True, tensor.pin_memory()) and copy with non_blocking=True."
@@ -18,6 +18,8 @@ def check(analysis: Analysis) -> Finding | None:
     copies = analysis.copies
     own = np.flatnonzero(np.array(["pageable" in str(m).lower() for m in copies.memory], bool))
     exposed = int(copies.exposed[own].sum())
+    if has_windows(analysis):
+        exposed = min(exposed, int(analysis.step_windows.exposed_copy.sum()))
     if not len(own) or not worth_saying(analysis, exposed):
         return None
     calls, size = int(copies.calls[own].sum()), int(np.maximum(copies.bytes[own], 0).sum())
@@ -25,8 +27,8 @@ def check(analysis: Analysis) -> Finding | None:
         f"{plural(calls, 'copy', 'copies')} between the GPU and pageable memory ({data_size(size)}) ran under no "
         f"kernel for {of_base(analysis, exposed)}."
     )
-    evidence = (("calls", str(calls)), ("data", data_size(size)))
+    evidence = (("calls", count(calls)), ("data", data_size(size)))
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed)
 
 
-RULE = Rule(SLUG, "Copies from pageable memory", check)
+RULE = Rule(SLUG, "Copies from pageable memory", check, of_idle=False)

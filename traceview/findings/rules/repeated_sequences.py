@@ -7,7 +7,7 @@ import numpy as np
 from traceview.analyses import Analysis
 from traceview.events import Flag, Kind
 from traceview.findings.finding import Finding, Rule
-from traceview.findings.idle import of_base, worth_saying
+from traceview.findings.idle import idle, of_base, worth_saying
 from traceview.units import count, share
 
 SLUG = "repeated-sequences"
@@ -24,7 +24,7 @@ def check(analysis: Analysis) -> Finding | None:
     trace = analysis.trace
     s = trace.slices
     rows = trace.rows_of(Kind.KERNEL)
-    rows = rows[(s.flags[rows] & (Flag.GRAPH | Flag.UNTIMED)) == 0]
+    rows = rows[(s.flags[rows] & (Flag.GRAPH | Flag.UNTIMED | Flag.DUPLICATE)) == 0]
     if len(rows) < FEWEST * LENGTHS[-1]:
         return None
     main = np.bincount(s.track[rows], s.dur[rows]).argmax()
@@ -35,17 +35,21 @@ def check(analysis: Analysis) -> Finding | None:
             break
     else:
         return None
-    hole = s.start[rows[1:]] - np.maximum.accumulate(s.start[rows] + s.dur[rows])[:-1]
-    near = inside[1:] & inside[:-1] & (hole > 0) & (hole <= LONGEST_GAP_NS)
-    cost = min(int(hole[near].sum()), int(analysis.gpu_time.idle.sum()))
+    # a gap lies inside where the kernels on both sides of it do
+    at = np.searchsorted(s.start[rows], analysis.gaps.start, "right")
+    within = (
+        (at > 0) & (at < len(rows)) & inside[np.maximum(at - 1, 0)] & inside[np.minimum(at, len(rows) - 1)]
+    )
+    found = idle(analysis, "host_late", "inside_launch", "in_flight", longest=LONGEST_GAP_NS, among=within)
+    cost = found.total
     if not worth_saying(analysis, cost):
         return None
     sentence = (
         f"A sequence of {length} kernels repeats {count(repeated)} times and makes up {share(float(inside.mean()))} of the "
-        f"stream's kernels, each launched on its own; gaps inside it add up to {of_base(analysis, cost)}."
+        f"stream's kernels, each launched on its own; waiting for launches inside it adds up to {of_base(analysis, cost)}."
     )
     evidence = (("kernels in the sequence", str(length)), ("repetitions", count(repeated)))
-    return Finding(SLUG, sentence, evidence, ADVICE, "medium", cost)
+    return Finding(SLUG, sentence, evidence, ADVICE, "medium", cost, window=found.window)
 
 
 def _repeats(names: np.ndarray, length: int) -> tuple[int, np.ndarray]:

@@ -1,49 +1,93 @@
-"""Several streams have work and take turns."""
+"""Several streams have work and take turns, although the work had been launched."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from traceview.analyses import Analysis
+from traceview.events import Flag, Kind
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import of_base, worth_saying
+from traceview.intervals import amount_before, union
 from traceview.units import duration, safe, share
 
 SLUG = "serial-streams"
-LEAST_SHARE = 0.05  # of the device's busy time, that a stream must have
+LEAST_SHARE = 0.05  # of the device's busy time, that the compute kernels of each stream must have
 MOST_OVERLAP = 0.05  # of the smaller stream's busy time
+COMPARED = 8  # pairs
 ADVICE = (
-    "Look for what orders them: the default stream, events waited for too early, kernels that fill the GPU."
+    "Look for what orders them: the default stream, events waited for too early, kernels that fill the GPU. Work that "
+    "needs the other stream's results cannot run beside it."
 )
 
 
 def check(analysis: Analysis) -> Finding | None:
-    """Return the finding where two busy streams of a device overlap for less than 5 % of the smaller."""
-    streams = analysis.streams
-    busy = {
-        (d, s): int(b)
-        for d, s, b in zip(streams.times.device, streams.times.stream, streams.times.busy, strict=True)
-    }
+    """Return the finding where launched kernels of one stream waited while the other worked, and the reverse."""
+    pairs = analysis.streams.pairs
+    compute = _compute_rows(analysis)
     whole = dict(zip(analysis.gpu_time.device, analysis.gpu_time.busy.tolist(), strict=True))
-    worst: tuple[int, str, str, str, float] | None = None
-    for i in np.flatnonzero(streams.pairs.share < MOST_OVERLAP).tolist():
-        device, left, right = (
-            str(streams.pairs.device[i]),
-            str(streams.pairs.left[i]),
-            str(streams.pairs.right[i]),
+    found: list[tuple[int, int]] = []
+    for i in np.flatnonzero(pairs.share < MOST_OVERLAP).tolist():
+        left, right = (
+            compute.get((str(pairs.device[i]), str(side[i]))) for side in (pairs.left, pairs.right)
         )
-        smaller = busy[(device, right)]
-        if smaller >= LEAST_SHARE * whole.get(device, 0) and (worst is None or smaller > worst[0]):
-            worst = (smaller, device, left, right, float(streams.pairs.share[i]))
-    if worst is None or not worth_saying(analysis, worst[0]):
+        least = LEAST_SHARE * whole.get(pairs.device[i], 0)
+        if left is None or right is None or min(_sum(analysis, left), _sum(analysis, right)) < least:
+            continue
+        found.append((_could_overlap(analysis, left, right) + _could_overlap(analysis, right, left), i))
+        if len(found) == COMPARED:
+            break
+    if not found:
         return None
-    smaller, device, left, right, overlap = worst
+    stake, i = max(found)
+    left, right = (compute[(str(pairs.device[i]), str(side[i]))] for side in (pairs.left, pairs.right))
+    stake = min(stake, _sum(analysis, left), _sum(analysis, right))
+    if not worth_saying(analysis, stake):
+        return None
+    overlap = share(float(pairs.share[i]))
     sentence = (
-        f"Streams {safe(left)} and {safe(right)} of GPU {safe(device)} both have work and overlap for {share(overlap)} of "
-        f"the smaller: side by side up to {of_base(analysis, smaller)} could be hidden."
+        f"Streams {safe(str(pairs.left[i]))} and {safe(str(pairs.right[i]))} of GPU {safe(str(pairs.device[i]))} take turns "
+        f"(overlap {overlap} of the smaller): launched kernels waited while the other worked, and could have run beside "
+        f"it for up to {of_base(analysis, stake)}."
     )
-    evidence = (("busy of the smaller", duration(smaller)), ("overlap", share(overlap)))
-    return Finding(SLUG, sentence, evidence, ADVICE, "low", smaller)
+    evidence = (
+        ("kernels of the first", duration(_sum(analysis, left))),
+        ("kernels of the second", duration(_sum(analysis, right))),
+        ("overlap", overlap),
+    )
+    return Finding(SLUG, sentence, evidence, ADVICE, "low", stake)
 
 
-RULE = Rule(SLUG, "Streams that take turns", check)
+def _compute_rows(analysis: Analysis) -> dict[tuple[str, str], np.ndarray]:
+    """Return the timed kernels that are no collectives, by device and stream."""
+    trace, s = analysis.trace, analysis.trace.slices
+    rows = trace.rows_of(Kind.KERNEL)
+    rows = rows[(s.flags[rows] & (Flag.UNTIMED | Flag.DUPLICATE)) == 0]
+    communicating = set(analysis.collectives.name.tolist())
+    collective = np.array([n in communicating for n in trace.names], bool)
+    rows = rows[~collective[s.name[rows]]]
+    where = {}
+    for track in np.unique(s.track[rows]).tolist():
+        at = trace.tracks[track]
+        where[(at.device or "", at.stream or "")] = rows[s.track[rows] == track]
+    return where
+
+
+def _sum(analysis: Analysis, rows: np.ndarray) -> int:
+    return int(analysis.trace.slices.dur[rows].sum())
+
+
+def _could_overlap(analysis: Analysis, rows: np.ndarray, others: np.ndarray) -> int:
+    """Return how long kernels could have run under the others: ready and waiting then, at most their own length."""
+    s = analysis.trace.slices
+    free = np.concatenate(([0], np.maximum.accumulate(s.start[rows] + s.dur[rows])[:-1]))
+    linked = s.link[rows] >= 0
+    rows, free = rows[linked], free[linked]
+    call = s.link[rows]
+    ready = np.minimum(np.maximum(s.start[call] + s.dur[call], free), s.start[rows])
+    busy = union(s.start[others], s.start[others] + s.dur[others])
+    waited = amount_before(busy, s.start[rows]) - amount_before(busy, ready)
+    return int(np.minimum(waited, s.dur[rows]).sum())
+
+
+RULE = Rule(SLUG, "Streams that take turns", check, of_idle=False)

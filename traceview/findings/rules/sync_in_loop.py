@@ -6,7 +6,7 @@ import numpy as np
 
 from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule
-from traceview.findings.idle import of_base, worth_saying
+from traceview.findings.idle import idle, of_base, worth_saying
 from traceview.units import count, plural, safe
 
 SLUG = "sync-in-loop"
@@ -22,7 +22,7 @@ def check(analysis: Analysis) -> Finding | None:
     own = np.flatnonzero(~syncs.final & (syncs.kind != "blocking copy") & (syncs.damage > 0))
     if len(analysis.step_windows):
         own = own[syncs.inside_steps[own] > 0]
-    damage = min(int(syncs.damage[own].sum()), int(analysis.gpu_time.idle.sum()))
+    damage = min(int(syncs.damage[own].sum()), idle(analysis, "host_late", "synchronisation").total)
     if not len(own) or not worth_saying(analysis, damage):
         return None
     worst = int(own[np.argmax(syncs.damage[own])])
