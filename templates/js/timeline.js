@@ -7,7 +7,7 @@
 
   function timeline(root, view, columns, names) {
     const { element, duration } = TV, model = TV.timelineModel(view, columns), links = TV.timelineLinks(model, columns, names);
-    const canvas = element("canvas", { tabIndex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of GPU streams and host threads; the tables hold the same data", "aria-describedby": "tl-help" });
+    const canvas = element("canvas", { tabIndex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of device streams and host threads; the tables hold the same data", "aria-describedby": "tl-help" });
     const tip = element("div", { className: "tl-tip", hidden: true }), frame = element("div", { className: "tl-frame" }, canvas, tip);
     const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" });
     const found = element("span", { "aria-live": "polite" }), selected = element("div", { className: "tl-selected", role: "status", "aria-live": "polite" });

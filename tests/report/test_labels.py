@@ -88,15 +88,23 @@ def test_a_label_is_cut_before_its_tag() -> None:
     assert short.endswith(" [64·128]~1")
 
 
-def test_labels_that_would_be_cut_to_the_same_stay_longer() -> None:
-    labels = ["a" * 20 + "bcd" + "e" * 20, "a" * 20 + "xyz" + "e" * 20, "short"]
+def test_labels_that_would_be_cut_to_the_same_are_cut_where_they_differ() -> None:
+    labels = ["a" * 20 + "bcd" + "e" * 20, "a" * 20 + "xyz" + "e" * 20, "a" * 20 + "xyw" + "e" * 20, "short"]
     texts = fitted(labels, 12)
+    assert len(set(texts)) == 4
+    assert texts[3] == "short"
+    assert max(map(len, texts)) <= 12
+
+
+def test_labels_that_differ_at_their_end_are_cut_before_it() -> None:
+    texts = fitted(["sm90_gemm_" + "x" * 40 + end for end in ("_nn", "_nt", "")], 18)
     assert len(set(texts)) == 3
-    assert texts[2] == "short"
+    assert texts[0].endswith("_nn")
+    assert max(map(len, texts)) <= 18
 
 
-def test_equal_labels_do_not_keep_it_from_ending() -> None:
-    assert fitted(["a" * 30, "a" * 30], 10) == ["a" * 30] * 2
+def test_equal_labels_stay_equal() -> None:
+    assert len(set(fitted(["a" * 30, "a" * 30], 10))) == 1
 
 
 def test_the_terminal_hides_homes_as_the_page_does() -> None:

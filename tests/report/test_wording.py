@@ -8,7 +8,7 @@ from tests.analyses.making import analysed, call, copy, kernel, launch, note, op
 from traceview.analyses import Analysis
 from traceview.report import Report, build_report, render_html
 from traceview.report.export import summary_text
-from traceview.report.view import FactsView, SectionView, SplitBar, SplitView, TableView
+from traceview.report.view import FactsView, SectionView, SplitBar, SplitView, TableView, TimelineView
 
 
 def lossy() -> Analysis:
@@ -143,6 +143,9 @@ def test_another_accelerator_is_not_called_a_gpu() -> None:
     assert not [k.label for k in report.kpis if "GPU" in k.label]
     assert section(report, "gpu-time").title == "Device time"
     assert "GPU" not in summary_text(analysis)
+    timeline = section(report, "timeline").blocks[0]
+    assert isinstance(timeline, TimelineView)
+    assert next(lane.label for lane in timeline.lanes) == "Device 0 · stream 7"
 
 
 def test_records_without_a_time_claim_no_busy_time() -> None:

@@ -15,7 +15,7 @@ from traceview.units import LABEL_LIMIT, distinct, hide_home, middle, safe, shor
 
 MOST_KERNELS = 20_000  # a label costs a third of a millisecond; kernels beyond the largest keep their text
 _TAG = re.compile(r"(?: \[[^\[\]]*\]| #\d+)(?:~\d+)?$")
-_LONGER = 12  # characters given back to texts that would be cut to the same
+_TURNS = 3  # of telling apart labels that are cut to the same
 
 
 @dataclass(frozen=True)
@@ -46,19 +46,33 @@ def labels_of(analysis: Analysis, show_paths: bool = False) -> Labels:
 
 
 def fitted(labels: list[str], limit: int) -> list[str]:
-    """Cut labels in the middle of what stands before their tag; those that would look alike stay longer."""
+    """Cut labels before their tag: in the middle, or where those that would look alike differ."""
     texts = [_fit(label, limit) for label in labels]
-    longest = max(map(len, labels), default=0)
-    while limit < longest:
-        alike = {t for t in texts if texts.count(t) > 1}
-        if not alike:
-            break
-        limit += _LONGER
-        texts = [_fit(label, limit) if t in alike else t for label, t in zip(labels, texts, strict=True)]
+    for _ in range(_TURNS):
+        groups: dict[str, list[int]] = {}
+        for i, text in enumerate(texts):
+            groups.setdefault(text, []).append(i)
+        for members in groups.values():
+            common = _in_common([labels[i] for i in members])
+            for i in members if len(members) > 1 else ():
+                texts[i] = _fit(labels[i], limit, common)
     return texts
 
 
-def _fit(label: str, limit: int) -> str:
+def _in_common(labels: list[str]) -> int:
+    """Return how many characters all labels begin with."""
+    first, last = min(labels), max(labels)
+    alike = zip(first, last, strict=False)
+    return next((i for i, (a, b) in enumerate(alike) if a != b), min(len(first), len(last)))
+
+
+def _fit(label: str, limit: int, differs: int = 0) -> str:
+    """Cut a label to a length; from `differs` on it is told apart from another."""
     tag = _TAG.search(label)
     suffix = tag.group() if tag else ""
-    return middle(label.removesuffix(suffix), max(limit - len(suffix), limit // 2)) + suffix
+    base, room = label.removesuffix(suffix), max(limit - len(suffix), limit // 2)
+    if len(base) <= room or not differs:
+        return middle(base, room) + suffix
+    head = room // 3
+    tail = base[max(min(differs - 1, len(base) - room + head + 1), head) :]
+    return base[:head] + "…" + (tail if len(tail) < room - head else tail[: room - head - 2] + "…") + suffix

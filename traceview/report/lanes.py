@@ -16,6 +16,7 @@ from traceview.events import Flag, Kind, Trace, Track
 from traceview.report.lod import Bars
 from traceview.report.rows import DEEPEST, assign
 from traceview.report.view import Lane
+from traceview.report.wording import begin, device_word
 from traceview.units import count, hide_home, middle, plural, safe
 
 WORK, NOTES, HOST, PYTHON, NOT_DRAWN = range(5)
@@ -46,6 +47,12 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class _Words:
+    device: str
+    scoped: bool  # labels tell the rank
+
+
+@dataclass(frozen=True)
 class _Lane:
     track: int
     group: int
@@ -60,12 +67,13 @@ def draw(trace: Trace) -> Drawn:
     views: list[Lane] = []
     first = 0
     scoped = len({t.scope for t in trace.tracks if t.is_device}) > 1  # several ranks in one file
+    words = _Words(begin(device_word(trace)), scoped)
     for lane in kept:
         bars, hidden_rows = _bars(trace, lane, first)
         if not len(bars):
             continue
         rows = int(bars.row.max()) - first + 1
-        views.append(_view(trace.tracks[lane.track], lane, (first, rows), hidden_rows, scoped))
+        views.append(_view(trace.tracks[lane.track], lane, (first, rows), hidden_rows, words))
         tiers[max(lane.group - 1, 0)].append(bars)
         first += rows
     drawn = sum(len(b) for part in tiers.values() for b in part)
@@ -166,22 +174,29 @@ def _outer_rows(full: npt.NDArray[Any], rows: int) -> int:
     return top
 
 
-def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: str, scoped: bool) -> Lane:
+def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: str, words: _Words) -> Lane:
     note = " · ".join(filter(None, (plural(len(lane.rows), "slice"), hidden)))
-    return Lane(_label(track, lane.group, scoped), note, *place, device=lane.group == WORK, track=lane.track)
+    return Lane(_label(track, lane.group, words), note, *place, device=lane.group == WORK, track=lane.track)
 
 
-def _label(track: Track, group: int, scoped: bool) -> str:
+def _label(track: Track, group: int, words: _Words) -> str:
     if group in (WORK, NOTES):
-        scope = f"{track.scope}/" if scoped else ""
-        device = f"GPU {scope}{track.device}" if track.device is not None else hide_home(track.process)
+        scope = f"{track.scope}/" if words.scoped else ""
+        device = (
+            f"{words.device} {scope}{track.device}" if track.device is not None else hide_home(track.process)
+        )
         stream = f"stream {track.stream}" if track.stream is not None else hide_home(track.thread)
         text = f"{device} · {stream}" + (" · marks" if group == NOTES else "")
     else:
-        thread = f"thread {track.thread}" if track.thread.isdecimal() else hide_home(track.thread)
-        scope = f"{track.scope} · " if scoped else ""
+        thread = thread_label(track)
+        scope = f"{track.scope} · " if words.scoped else ""
         text = f"CPU {scope or '· '}{thread}" + (" · Python" if group == PYTHON else "")
     return middle(safe(text), 40)
+
+
+def thread_label(track: Track) -> str:
+    """Return what a host thread is called."""
+    return f"thread {track.thread}" if track.thread.isdecimal() else hide_home(track.thread)
 
 
 def _concatenate(parts: list[Bars]) -> Bars:

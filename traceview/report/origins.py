@@ -15,7 +15,7 @@ import numpy.typing as npt
 from traceview.analyses import Analysis
 from traceview.analyses.grouping import combined, compact
 from traceview.events import Kind, Trace
-from traceview.report.lanes import HOST, Drawn
+from traceview.report.lanes import HOST, Drawn, thread_label
 from traceview.report.lod import Items
 from traceview.report.names import NameBook
 from traceview.units import count, data_size, middle, safe
@@ -94,7 +94,7 @@ def _callers(
 
 
 def _thread(trace: Trace, track: int) -> str:
-    return middle(safe(trace.tracks[track].label), 60)
+    return middle(safe(thread_label(trace.tracks[track])), 60)
 
 
 def _operators(trace: Trace, drawn: Drawn, launch: Numbers) -> tuple[Numbers, Numbers]:
