@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.analyses.making import analysed, kernel, launch
-from tests.findings.making import SLUGS, gap, loop
+from tests.findings.making import SLUGS, gap, loop, lost
 from traceview.analyses import Analysis, analyze
 from traceview.findings import RULES, Finding, Findings, Severity, check
 from traceview.findings.finding import base_ns, graded
@@ -60,7 +60,17 @@ def test_severity_has_a_ceiling() -> None:
 
 def test_slugs_are_told_apart_and_all_of_them_are_asked() -> None:
     assert len(set(SLUGS)) == len(RULES)
-    assert list(check(analysed(*gap())).checked) == SLUGS
+    found = check(analysed(*gap()))
+    assert list(found.checked) == SLUGS
+    assert found.unanswered == ()
+
+
+def test_a_rule_that_needs_device_records_is_not_said_to_have_passed_without_them() -> None:
+    found = check(analysed(*gap(), *lost(10)))
+    assert "host-late-gaps" in found.unanswered
+    assert not set(found.unanswered) & set(found.checked)
+    assert set(found.unanswered) | set(found.checked) == set(SLUGS)
+    assert "coverage-unreliable" not in found.passed
 
 
 def test_findings_that_describe_come_last_and_the_worst_first() -> None:

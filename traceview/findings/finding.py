@@ -52,12 +52,14 @@ class Rule:
     """Bind a slug and a title to the question; the documentation is explanations/rules/SLUG.md.
 
     `of_idle` says that what is at stake is idle time: a note at most where the device is saturated.
+    `needs_records` says that the question has no answer where device records are missing.
     """
 
     slug: str
     title: str
     check: Callable[[Analysis], Finding | None]
     of_idle: bool = True
+    needs_records: bool = True
 
 
 def has_windows(analysis: Analysis) -> bool:

@@ -35,4 +35,4 @@ def check(analysis: Analysis) -> Finding | None:
     return Finding(SLUG, sentence, evidence, ADVICE, "high", int(first - median), window=window)
 
 
-RULE = Rule(SLUG, "The first step is not like the others", check, of_idle=False)
+RULE = Rule(SLUG, "The first step is not like the others", check, of_idle=False, needs_records=False)

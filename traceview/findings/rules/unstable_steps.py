@@ -29,4 +29,4 @@ def check(analysis: Analysis) -> Finding | None:
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", above)
 
 
-RULE = Rule(SLUG, "Unstable steps", check, of_idle=False)
+RULE = Rule(SLUG, "Unstable steps", check, of_idle=False, needs_records=False)
