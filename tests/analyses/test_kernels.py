@@ -141,7 +141,7 @@ def test_a_rules_file_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
 
 
 def test_shipped_rules_are_written_in_small_letters_as_names_are_compared() -> None:
-    assert all(p.pattern == p.pattern.lower() for _, p in load_rules().rules)
+    assert all(p.expression.pattern == p.expression.pattern.lower() for _, p in load_rules().rules)
     assert load_rules().category("NCCLDevKernel") == "collective"
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from traceview.analyses.patterns import LONGEST, Pattern, compiled, first_found
 from traceview.errors import UsageError
+from traceview.units import middle
 
 COLLECTIVE = "collective"
 COPIES = "copy / fill"
@@ -18,14 +20,18 @@ CATEGORIES = (
     *(COLLECTIVE, COPIES, OTHER),
 )
 _SHIPPED = Path(__file__).with_name("categories.rules")
-_LONGEST = 4096  # characters of a name that are looked at: longer ones repeat themselves
+_LARGEST = 1 << 20  # characters of a rules file
 
 
 @dataclass(frozen=True)
 class Rules:
-    """Hold rules in the order in which they are tried, and all categories, "other" last."""
+    """Hold rules in the order in which they are tried, and all categories, "other" last.
 
-    rules: tuple[tuple[str, re.Pattern[str]], ...]
+    The first `own` rules are the user's: their searches are stopped where they take too long.
+    """
+
+    rules: tuple[tuple[str, Pattern], ...]
+    own: int = 0
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -36,8 +42,19 @@ class Rules:
 
     def category(self, name: str) -> str:
         """Return the category of a kernel name."""
-        text = name[:_LONGEST].lower()
-        return next((category for category, pattern in self.rules if pattern.search(text)), OTHER)
+        return self.of([name])[0]
+
+    def of(self, names: list[str]) -> list[str]:
+        """Return the category of each kernel name; raises UsageError where a rule of the user takes too long."""
+        first = first_found([pattern for _, pattern in self.rules[: self.own]], names)
+        return [
+            self.rules[f][0] if f >= 0 else self._shipped(name) for f, name in zip(first, names, strict=True)
+        ]
+
+    def _shipped(self, name: str) -> str:
+        text = name[:LONGEST].lower()
+        shipped = self.rules[self.own :]
+        return next((category for category, pattern in shipped if pattern.expression.search(text)), OTHER)
 
 
 def load_rules(path: str | Path | None = None) -> Rules:
@@ -47,22 +64,28 @@ def load_rules(path: str | Path | None = None) -> Rules:
     """
     if path is None:
         return Rules(_shipped())
+    name = Path(path).name or repr(str(path))
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{Path(path).name}: cannot read the category rules ({error})") from error
-    return Rules((*_parsed(text.splitlines(), Path(path).name), *_shipped()))
+        with Path(path).open(encoding="utf-8-sig") as file:
+            text = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{middle(name, 80)}: cannot read the category rules ({reason})") from error
+    if len(text) > _LARGEST:
+        raise UsageError(f"{name}: is no file of rules: more than {_LARGEST:,} characters")
+    own = _parsed(text.split("\n"), name)
+    return Rules((*own, *_shipped()), len(own))
 
 
 @cache
-def _shipped() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _shipped() -> tuple[tuple[str, Pattern], ...]:
     # written in small letters: without the flag, re skips ahead to the first letters of a pattern
     return _parsed(_SHIPPED.read_text(encoding="utf-8").splitlines(), _SHIPPED.name, re.NOFLAG)
 
 
 def _parsed(
     lines: Iterable[str], file_name: str, flags: re.RegexFlag = re.IGNORECASE
-) -> tuple[tuple[str, re.Pattern[str]], ...]:
+) -> tuple[tuple[str, Pattern], ...]:
     rules = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -71,10 +94,7 @@ def _parsed(
         if not category or not pattern:
             hint = "write CATEGORY = REGULAR EXPRESSION"
             raise UsageError(f"{file_name}: line {number} is no rule", hint)
-        try:
-            rules.append((_spelled(category), re.compile(pattern, flags)))
-        except re.error as error:
-            raise UsageError(f"{file_name}: line {number}: {error} in the regular expression") from error
+        rules.append((_spelled(category), compiled(pattern, f"{file_name}: line {number}", flags)))
     return tuple(rules)
 
 

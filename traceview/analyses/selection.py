@@ -13,13 +13,16 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from traceview.analyses.grouping import compact
+from traceview.analyses.patterns import compiled, first_found
 from traceview.analyses.step_windows import StepWindows
-from traceview.analyses.windows import marked_steps, named_rows, steps_from
+from traceview.analyses.windows import marked_steps, steps_from
 from traceview.errors import UsageError
 from traceview.events import DEVICE_WORK, Kind, Slices, Sparse, Steps, Trace
 from traceview.tables import Table
+from traceview.units import middle
 
-_RANGE = re.compile(r"\s*(\d*)\s*(:?)\s*(\d*)\s*")
+_RANGE = re.compile(r"\s*(\d{0,18})\s*(:?)\s*(\d{0,18})\s*")
 _MARKING = (Kind.OP, Kind.ANNOTATION, Kind.PYTHON, Kind.OTHER)
 _Timed = TypeVar("_Timed", bound=Table)
 
@@ -46,15 +49,14 @@ class Choice:
             return None
         found = _RANGE.fullmatch(steps or ":")
         if not found or not (found[2] or found[1]):
-            raise UsageError(f"{steps!r} is no range of steps", "write --steps A:B, by the numbers shown")
+            raise UsageError(
+                f"{middle(repr(steps), 80)} is no range of steps", "write --steps A:B, by the numbers shown"
+            )
         first, last = (int(text) if text else None for text in (found[1], found[3]))
         last = last if found[2] else first
         if first is not None and last is not None and last < first:
             raise UsageError(f"{steps!r} ends before it begins", "write the lower number first")
-        try:
-            re.compile(name or "")
-        except re.error as error:
-            raise UsageError(f"--step-name: {error} in the regular expression") from error
+        compiled(name or "", "--step-name")
         return cls(first, last, skip, name)
 
     @property
@@ -70,10 +72,18 @@ class Choice:
             if not len(found):
                 raise UsageError("this trace has no steps to choose from", hint)
         else:
-            found = steps_from(trace, named_rows(trace, trace.rows_of(*_MARKING), re.compile(self.name)))
+            found = steps_from(trace, self._named(trace))
             if not len(found):
                 raise UsageError(f"--step-name {self.name}: no slice of the host has such a name")
         return replace(trace, steps=found)
+
+    def _named(self, trace: Trace) -> np.ndarray:
+        rows = trace.rows_of(*_MARKING)
+        used, group = compact(trace.slices.name[rows], len(trace.names))
+        pattern = compiled(self.name or "", "--step-name")
+        found = np.array(first_found([pattern], [trace.names[n] for n in used.tolist()]), np.int64) == 0
+        marking: np.ndarray = rows[found[group]]
+        return marking
 
     def places(self, steps: Steps) -> np.ndarray:
         """Return the places of the chosen steps; raises UsageError where none is meant."""

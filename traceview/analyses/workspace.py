@@ -141,7 +141,7 @@ class Workspace:
         s, names = self.trace.slices, self.trace.names
         used, _ = compact(s.name[self.usable[s.kind[self.usable] == Kind.KERNEL]], len(names))
         of_name = np.zeros(len(names), np.int16)
-        of_name[used] = [code[self.rules.category(names[n])] for n in used.tolist()]
+        of_name[used] = [code[c] for c in self.rules.of([names[n] for n in used.tolist()])]
         return of_name
 
     def _categorise(
