@@ -1,6 +1,9 @@
 """Run the command line: python -m traceview."""
 
-from traceview.cli import main
-
 if __name__ == "__main__":
-    main()
+    try:
+        from traceview.cli import main
+
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

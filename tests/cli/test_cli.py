@@ -270,7 +270,9 @@ def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
 )
 def test_wrong_usage_has_status_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2
-    assert "Error:" in capsys.readouterr().err
+    (line,) = lines(capsys.readouterr().err)
+    assert line.startswith("traceview: ")
+    assert "--help'" in line
 
 
 def fail(*_: Any, **__: Any) -> None:

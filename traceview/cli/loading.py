@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
 from typing import Self
 
-import click
-
 from traceview.analyses import Analysis, Choice, analyze, load_rules
+from traceview.cli.streams import say
+from traceview.errors import InputError, UsageError
 from traceview.sources import read_trace
 from traceview.sources.choose import choose_trace
-from traceview.units import count, safe
+from traceview.units import count, middle, safe
 
 _PATIENCE = 1.0  # seconds before progress is shown
 _PAUSE = 0.2  # seconds between two lines of it
+_SHOWN = 80  # characters of a path in a message
 
 
 def choose(trace: str | None, quiet: bool) -> str:
     """Return the file to read: a folder's newest capture, or what was named; say which where it was chosen."""
-    path, explanation = choose_trace(trace)
+    if trace == "":
+        raise UsageError("TRACE is an empty text", "name a trace file or a directory")
+    try:
+        path, explanation = choose_trace(trace)
+    except OSError as error:  # a name that no file can have, such as one of 300 characters
+        shown = middle(str(trace or os.environ.get("PROFILER_OUTPUT_DIR")), _SHOWN)
+        raise InputError(
+            f"{shown}: {error.strerror or error}", "check the path and its permissions"
+        ) from error
     if explanation and not quiet:
-        click.echo(f"traceview: {safe(explanation)}", err=True)
+        say(f"traceview: {safe(explanation)}")
     return str(path)
 
 
@@ -41,7 +51,7 @@ class Progress:
 
     def __init__(self, quiet: bool) -> None:
         self._shown = False
-        self._silent = quiet or not sys.stderr.isatty()
+        self._silent = quiet or sys.stderr is None or not sys.stderr.isatty()
         self._due = time.monotonic() + _PATIENCE
 
     def __call__(self, events: int) -> None:
@@ -51,7 +61,7 @@ class Progress:
             return
         self._due = now + _PAUSE
         self._shown = True
-        click.echo(f"\r{count(events)} events read", err=True, nl=False)
+        say(f"\r{count(events)} events read", nl=False)
 
     def __enter__(self) -> Self:
         return self
@@ -60,4 +70,4 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            click.echo("\r\x1b[K", err=True, nl=False)
+            say("\r\x1b[K", nl=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -13,31 +14,58 @@ from typing import Any
 
 import click
 
+from traceview.cli.streams import say
 from traceview.errors import OutputError, UsageError
-from traceview.units import safe
+from traceview.units import middle, safe
 
-STANDARD = "-"
+STANDARD, _ENDING = "-", ".html"
 _SUFFIXES = re.compile(r"(?:\.pt)?(?:\.trace)?(?:\.(?:json|gz|zip))*$", re.IGNORECASE)
 _MEGABYTE = 1_000_000
+_LONGEST_NAME = 255  # bytes that file systems allow
+_SHOWN = 80  # characters of a path in a message
 
 
 def derived_name(trace: str) -> str:
-    """Return the page's name beside the trace: run.pt.trace.json.gz gives run.html, "-" gives trace.html."""
+    """Return the page's name beside the trace: run.pt.trace.json.gz gives run.html, "-" gives trace.html.
+
+    A name that would be too long for a file is cut.
+    """
     if trace == STANDARD:
         return "trace.html"
     path = Path(trace)
-    return str(path.with_name((_SUFFIXES.sub("", path.name) or path.name) + ".html"))
+    stem = _SUFFIXES.sub("", path.name) or path.name
+    while len(os.fsencode(stem)) > _LONGEST_NAME - len(_ENDING):
+        stem = stem[:-1]
+    return str(path.with_name(stem + _ENDING))
 
 
 def refuse_existing(target: str, trace: str, force: bool) -> None:
-    """Refuse to overwrite a file unless told to, and the trace itself always."""
-    if target == STANDARD or not Path(target).exists():
+    """Refuse to overwrite a file unless told to, and the trace itself always; a name no file can have too."""
+    if target == STANDARD or not _exists(target):
         return
     if trace != STANDARD and Path(trace).exists() and Path(target).samefile(trace):
         raise UsageError(f"{Path(target).name}: is the trace itself", "name another file with -o")
     if not force:
         hint = "write elsewhere with -o, or overwrite it with --force"
         raise UsageError(f"{Path(target).name}: exists already", hint)
+
+
+def _exists(target: str) -> bool:
+    if not target:
+        raise UsageError("-o is an empty text", "name a file")
+    try:
+        Path(target).stat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:  # such as a name that is too long, or a link that leads to itself
+        raise _unwritable(target, error) from error
+    return True
+
+
+def _unwritable(target: str, error: OSError) -> OutputError:
+    reason = error.strerror or type(error).__name__
+    hint = "name another place with -o"
+    return OutputError(f"{middle(target, _SHOWN)}: cannot be written ({reason})", hint)
 
 
 def write_page(target: str, page: str, verdict: str) -> Path | None:
@@ -49,14 +77,15 @@ def write_page(target: str, page: str, verdict: str) -> Path | None:
         return None
     path = Path(os.path.realpath(target))  # a link stays a link
     try:
+        if path.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a device or a pipe must not be replaced by a file
         else:
             _write_beside(path, data)
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise OutputError(f"{target}: cannot be written ({reason})", "name another place with -o") from error
-    click.echo(f"wrote {safe(target)} ({len(data) / _MEGABYTE:.1f} MB): {safe(verdict)}")
+        raise _unwritable(target, error) from error
+    say(f"wrote {safe(target)} ({len(data) / _MEGABYTE:.1f} MB): {safe(verdict)}", err=False)
     return path
 
 

@@ -44,7 +44,7 @@ def report(
 
     choice = Choice.parsed(chosen, skip_first, step_name)
     path = choose(trace, quiet)
-    target = output or derived_name(path)
+    target = derived_name(path) if output is None else output
     refuse_existing(target, path, force)
     _, analysis = load(path, categories, quiet, choice)
     page = build_report(analysis, ReportOptions(title=title, top=top, show_paths=show_paths))

@@ -1,0 +1,3 @@
+"""Exit statuses beside those that errors have (traceview.errors)."""
+
+INTERRUPTED, BROKEN_PIPE, INTERNAL = 130, 141, 70
