@@ -7,6 +7,8 @@ import sys
 import click
 
 from traceview import __version__
+from traceview.cli.explain import explain
+from traceview.cli.findings import findings
 from traceview.cli.report import report
 from traceview.cli.statuses import BROKEN_PIPE, INTERRUPTED
 from traceview.cli.streams import silence
@@ -16,7 +18,7 @@ from traceview.errors import OutputError, UsageError
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit status: 0 done, 2 wrong usage, 3 input unreadable, 5 output not written, 70 internal error.",
+    epilog="Exit status: 0 done, 1 a gate failed, 2 wrong usage, 3 input unreadable, 5 output not written, 70 internal error.",
 )
 @click.version_option(__version__, prog_name="traceview", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an internal error.")
@@ -24,6 +26,8 @@ def traceview() -> None:
     """Tell what a GPU really did, from a profiler's Chrome trace."""
 
 
+traceview.add_command(explain)
+traceview.add_command(findings)
 traceview.add_command(report)
 traceview.add_command(summary)
 
