@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analyses.making import Event, analysed, codes, kernel, launch, note
-from traceview.analyses.steps import outliers
+from tests.analyses.making import Event, analysed, codes, kernel, launch, note, read
+from traceview.analyses.steps import outliers, step_of
+from traceview.events import Kind
 
 
 def steps(*kernel_us: float, lost: frozenset[int] = frozenset()) -> list[Event]:
@@ -57,6 +58,41 @@ def test_a_launch_between_steps_belongs_to_none() -> None:
     events = [note("ProfilerStep#1", 0, 100), note("ProfilerStep#2", 200, 100)]
     events += [launch(150, 5, 1), kernel("k", 400, 7, 1), launch(210, 5, 2), kernel("k", 420, 9, 2)]
     assert analysed(*events).facts["step_kernel_us"] == [0, 9]
+
+
+def test_a_launch_belongs_to_the_latest_begun_step_that_still_runs() -> None:
+    events = [note("ProfilerStep#1", 0, 100), note("ProfilerStep#2", 10, 20, tid=9)]
+    events += [launch(20, 5, 1), kernel("k", 200, 7, 1), launch(50, 5, 2), kernel("k", 300, 9, 2)]
+    assert analysed(*events).facts["step_kernel_us"] == [9, 7]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.integers(0, 12), st.integers(0, 1)), min_size=1, max_size=8),
+    st.lists(st.tuples(st.integers(0, 35), st.integers(0, 1)), min_size=1, max_size=12),
+)
+def test_steps_hold_what_a_slow_reading_of_the_rule_says(
+    steps: list[tuple[int, int, int]], calls: list[tuple[int, int]]
+) -> None:
+    events = [
+        {**note(f"ProfilerStep#{i}", ts, dur, tid=50 + i), "pid": 100 + p}
+        for i, (ts, dur, p) in enumerate(steps)
+    ]
+    events += [{**launch(ts, 1, i), "pid": 100 + p} for i, (ts, p) in enumerate(calls)]
+    trace = read(*events)
+    s, marked = trace.slices, trace.steps
+    scope = [t.scope for t in trace.tracks]
+    rows = trace.rows_of(Kind.LAUNCH)
+    expected = []
+    for row in rows.tolist():
+        at, own = int(s.start[row]), scope[s.track[row]]
+        holding = [
+            i
+            for i in range(len(marked))
+            if scope[s.track[marked.row[i]]] == own
+            and marked.start[i] <= at < marked.start[i] + marked.dur[i]
+        ]
+        expected.append(max(holding, default=-1))
+    assert step_of(trace, marked, rows).tolist() == expected
 
 
 def test_steps_without_any_device_work_have_no_kernel_time_to_tell() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 import numpy as np
 
 from traceview.analyses.grouping import sums
@@ -38,21 +40,40 @@ def steps(workspace: Workspace) -> StepTimes:
 
 
 def step_of(trace: Trace, marked: Steps, rows: np.ndarray) -> np.ndarray:
-    """Return the step in which host slices begin, on any thread of the step's process or rank; -1 for none."""
+    """Return the step in which host slices begin, on any thread of the step's process or rank; -1 for none.
+
+    Of several steps that run then, it is the one that began last.
+    """
     found = np.full(len(rows), -1, np.int64)
     if not len(marked):
         return found
-    scope = np.array([t.scope for t in trace.tracks])
-    scope_of_step = scope[trace.slices.track[marked.row]]
+    scope = np.array([t.scope for t in trace.tracks], np.int64)
+    scope_of_step, scope_of_row = scope[trace.slices.track[marked.row]], scope[trace.slices.track[rows]]
+    by_scope = np.argsort(scope_of_row, kind="stable")
+    steps_by_scope = np.argsort(scope_of_step, kind="stable")
     for code in np.unique(scope_of_step).tolist():
-        own = np.flatnonzero(scope_of_step == code)
-        start = marked.start[own]
-        asked = np.flatnonzero(scope[trace.slices.track[rows]] == code)
-        begin = trace.slices.start[rows[asked]]
-        at = np.searchsorted(start, begin, "right") - 1
-        inside = (at >= 0) & (begin < (start + marked.dur[own])[at])
-        found[asked[inside]] = own[at[inside]]
+        own = steps_by_scope[slice(*np.searchsorted(scope_of_step[steps_by_scope], (code, code + 1)))]
+        asked = by_scope[slice(*np.searchsorted(scope_of_row[by_scope], (code, code + 1)))]
+        edges, holder = _holders(marked.start[own], marked.start[own] + marked.dur[own])
+        at = np.searchsorted(edges, trace.slices.start[rows[asked]], "right") - 1
+        step = np.where(at >= 0, holder[at], -1)
+        found[asked] = np.where(step >= 0, own[step], -1)
     return found
+
+
+def _holders(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return all edges of steps (given by start), and the latest begun step that runs from each on, -1 for none."""
+    edges = np.unique(np.concatenate((start, end)))
+    holder, running, begun = [], list[int](), 0
+    starts, ends = start.tolist(), end.tolist()
+    for edge in edges.tolist():
+        while begun < len(starts) and starts[begun] <= edge:
+            heappush(running, -begun)
+            begun += 1
+        while running and ends[-running[0]] <= edge:
+            heappop(running)
+        holder.append(-running[0] if running else -1)
+    return edges, np.array(holder, np.int64)
 
 
 def outliers(kernels: np.ndarray, complete: np.ndarray) -> np.ndarray:
