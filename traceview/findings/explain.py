@@ -7,8 +7,18 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from traceview.errors import UsageError
+from traceview.findings.finding import HIGH, LOW, MEDIUM, SATURATED
+from traceview.units import LABEL_LIMIT, middle, share
 
 KINDS = ("rules", "warnings", "errors")
+SEVERITY = f"""## Severity
+
+By time at stake, an upper bound, as a share of the step windows (without steps: of the GPU span): high
+from {share(HIGH)}, medium from {share(MEDIUM)}, low from {share(LOW)}, else a note; a cause of idle time below
+{share(LOW)} is not reported. Where the device works for {share(SATURATED)} of that time or more, idle time is worth a
+note at most. Stakes of several findings overlap and do not add up. A finding that only describes has
+none and comes last.
+"""
 
 
 def explanations() -> dict[str, dict[str, str]]:
@@ -21,14 +31,14 @@ def explanations() -> dict[str, dict[str, str]]:
 
 def explain(slug: str) -> str:
     """Return the text of a rule, warning or error as Markdown; raises UsageError for an unknown one."""
-    for kind in KINDS:
-        file = _folder(kind) / f"{slug}.md"
-        if slug.replace("-", "").replace("_", "").isalnum() and file.is_file():
-            return file.read_text(encoding="utf-8")
-    known = [s for found in explanations().values() for s in found]
-    near = difflib.get_close_matches(slug, known, 1)
+    listed = explanations()
+    for kind, found in listed.items():
+        if slug in found:
+            text = (_folder(kind) / f"{slug}.md").read_text(encoding="utf-8")
+            return f"{text}\n{SEVERITY}" if kind == "rules" else text
+    near = difflib.get_close_matches(slug[:LABEL_LIMIT], [s for found in listed.values() for s in found], 1)
     hint = f"did you mean {near[0]}?" if near else "see 'traceview explain' for all"
-    raise UsageError(f"{slug}: no rule, warning or error of that name", hint)
+    raise UsageError(f"{middle(slug, LABEL_LIMIT)}: no rule, warning or error of that name", hint)
 
 
 def _folder(kind: str) -> Traversable:
