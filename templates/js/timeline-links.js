@@ -13,7 +13,8 @@
       for (let i = model.offset[lane.first]; i < model.offset[lane.first + lane.rows]; i++) if (model.block[i] < 0) records[n++] = i;
     }
     let ids = null, started = null;
-    const began = (k) => model.start[records[k]] - unfold(columns.latency[k]);
+    const latencyOf = (k) => unfold(columns.latency[k]) * model.unit;
+    const began = (k) => model.start[records[k]] - latencyOf(k);
     const laneOf = (k) => columns.origin_lane[columns.origin[k] - 1] - 1;
 
     /* Place of an item among the records, -1 for other slices. */
@@ -62,10 +63,10 @@
       else {
         const op = columns.origin_op[origin];
         lines.push("Launched by " + names.label(columns.origin_call[origin]) + (op ? " in " + names.label(op - 1) : "") + " on " + names.text(columns.origin_thread[origin]) + (target < 0 ? " (the call is not drawn as a slice of its own)" : ""));
-        const latency = unfold(columns.latency[k]), delay = columns.delay[k];
+        const latency = latencyOf(k), delay = columns.delay[k];
         if (delay && latency >= 0) {
-          const long = target < 0 ? columns.call[k] - 1 : model.end[target] - model.start[target], queued = latency - long;
-          lines.push("launch latency " + duration(latency) + "  ·  queue delay " + (queued < 0 ? "none, it started during the call" : duration(queued)) + "  ·  start delay " + (delay === NO_DELAY ? "none, the stream's first" : duration(delay === WHOLE_LATENCY ? latency : delay - DELAY)));
+          const long = target < 0 ? (columns.call[k] - 1) * model.unit : model.end[target] - model.start[target], queued = latency - long;
+          lines.push("launch latency " + duration(latency) + "  ·  queue delay " + (queued < 0 ? "none, it started during the call" : duration(queued)) + "  ·  start delay " + (delay === NO_DELAY ? "none, the stream's first" : duration(delay === WHOLE_LATENCY ? latency : (delay - DELAY) * model.unit)));
         } else if (latency < 0) lines.push("It starts before its launch began: clock skew, no delays.");
         else {
           const here = laneOf(k) < 0 ? null : launches().get(laneOf(k)).get(began(k));

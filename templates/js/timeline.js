@@ -2,11 +2,11 @@
    Exposes TV.timeline(root, view, columns, names). Plain wheel scrolls the page, ctrl + wheel zooms. */
 (function () {
   "use strict";
-  const SHORTEST = 50; // ns: the closest zoom
+  const CLOSEST = 50; // units: the closest zoom
   const HELP = [["W", "S", "zoom"], ["A", "D", "pan"], ["←", "→", "next slice"], ["↑", "↓", "row"], ["Enter", "zoom to slice"], ["L", "launch ↔ record"], ["0", "all"]];
 
   function timeline(root, view, columns, names) {
-    const { element, duration } = TV, model = TV.timelineModel(view, columns), links = TV.timelineLinks(model, columns, names);
+    const { element, duration } = TV, model = TV.timelineModel(view, columns), links = TV.timelineLinks(model, columns, names), SHORTEST = CLOSEST * model.unit; // ns
     const canvas = element("canvas", { tabIndex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of device streams and host threads; the tables hold the same data", "aria-describedby": "tl-help" });
     const tip = element("div", { className: "tl-tip", hidden: true }), frame = element("div", { className: "tl-frame" }, canvas, tip);
     const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" });

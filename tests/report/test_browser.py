@@ -13,6 +13,7 @@ import pytest
 from tests.analyses.making import analysed, kernel
 from tests.report.conftest import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visit, Visitor, html_of
 from tests.report.test_html import EVIL, evil_trace
+from tests.report.test_timeline import wide_trace
 from traceview.analyses import analyze
 from traceview.report import build_report, render_html
 from traceview.sources import read_trace
@@ -450,3 +451,24 @@ def test_the_overview_spans_the_whole_trace(visit: Visitor) -> None:
     seen = visit()
     trace = analyze(read_trace(Path(GPU_SAMPLE))).trace
     assert seen.js("TV.line.model.span") == trace.span_ns
+
+
+def test_links_hold_in_a_trace_of_many_years(visit: Visitor, tmp_path: Path) -> None:
+    seen = visit(html=render_html(build_report(analyze(wide_trace(tmp_path / "t.json")))))
+    show_all(seen)
+    seen.js(f"TV.line.choose(TV.line.model.offset[{RECORD}] + 7, true)")
+    record = seen.js("TV.line.state.chosen")
+    assert "launch latency 19." in selected(seen)
+    seen.page.keyboard.press("l")
+    assert "cudaLaunchKernel" in selected(seen)
+    seen.page.keyboard.press("l")
+    assert seen.js("TV.line.state.chosen") == record
+    for _ in range(60):
+        seen.page.keyboard.press("w")
+    seen.js("TV.line.flush()")
+    assert width(seen) == 50 * seen.js("TV.line.model.unit")
+    seen.until("location.hash.includes('&s=')")
+    link = seen.js("location.hash")
+    again = visit(html=render_html(build_report(analyze(read_trace(tmp_path / "t.json")))), link=link)
+    assert again.js("TV.line.state.chosen") == record
+    assert again.js("location.hash") == link

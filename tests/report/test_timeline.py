@@ -13,11 +13,12 @@ from tests.report.conftest import GPU_SAMPLE, HOSTILE, report_of
 from tests.report.test_codec import unpack
 from traceview.analyses import analyze
 from traceview.events import DEVICE_WORK, Flag, Trace
-from traceview.report import ReportOptions, build_report
+from traceview.report import ReportOptions, build_report, render_html
+from traceview.report.clock import Clock, clock_of
 from traceview.report.lod import Items
 from traceview.report.names import NameBook
 from traceview.report.timeline import CLASSES, ENTRIES, OTHER_NAMES, Entries, Timeline, encode, entries
-from traceview.report.view import TimelineView
+from traceview.report.view import TableView, TimelineView
 from traceview.sources import read_trace
 
 
@@ -124,7 +125,7 @@ def items_of(start: list[int], end: list[int]) -> Items:
 
 def test_overlap_inside_a_row_is_refused() -> None:
     with pytest.raises(ValueError, match="overlap inside a row"):
-        encode(items_of([0, 5], [10, 15]), 0, Entries(*np.zeros((3, 2), np.int64)))
+        encode(items_of([0, 5], [10, 15]), Clock(), Entries(*np.zeros((3, 2), np.int64)))
 
 
 def test_names_beyond_the_limit_share_an_entry() -> None:
@@ -160,3 +161,54 @@ def test_one_slice_makes_a_timeline(tmp_path: Path) -> None:
 
 def test_the_hostile_sample_has_all_its_slices() -> None:
     assert view_of(HOSTILE).layout["items"] == 5
+
+
+def test_a_clock_counts_nanoseconds_unless_a_trace_is_longer_than_seven_weeks() -> None:
+    assert clock_of(0, 2**52 - 1).unit == 1
+    assert [clock_of(0, 2**n).unit for n in (52, 61, 62)] == [2, 1024, 2048]
+    times = np.array([-5, 2**61 - 8])
+    assert clock_of(-5, 2**61).at(times).tolist() == [0, (2**61 - 3) // 1024]
+
+
+def wide_trace(path: Path) -> Trace:
+    """Write a slice at 0 among stamps since 1970, as a host clock and a stray record make them."""
+    epoch = 1.7e15
+    events = [event("cpu_op", "stray", 0, 10)]
+    for i in range(40):
+        launch = event("cuda_runtime", "cudaLaunchKernel", epoch + 100 * i, 5, correlation=i)
+        events += [launch, event("kernel", f"k{i % 3}", epoch + 100 * i + 20, 50, correlation=i)]
+    return trace_of(path, events)
+
+
+def test_one_stray_stamp_coarsens_the_timeline_and_nothing_else(tmp_path: Path) -> None:
+    report = build_report(analyze(wide_trace(tmp_path / "t.json")))
+    view = next(b for s in report.sections for b in s.blocks if isinstance(b, TimelineView))
+    unit = int(view.layout["unit"])
+    assert unit == 512
+    assert "drawn in units of 512 ns; tables are exact" in view.note
+    assert max(numbers(view, "gap")) * unit <= view.layout["span"]
+    assert {n * unit for n in numbers(view, "length")} <= {0, 4608, 5120, 9728, 49664, 50176}
+    kernels = next(b for s in report.sections for b in s.blocks if getattr(b, "id", "") == "kernels")
+    assert isinstance(kernels, TableView)
+    assert sum(int(row[3] or 0) for row in kernels.rows) == 40 * 50_000
+    assert next(k for k in report.kpis if k.id == "kernels").value == "2.00"
+
+
+def test_the_longest_trace_that_is_read_has_a_page(tmp_path: Path) -> None:
+    edge = (2**61 - 1000) / 1000
+    events = [
+        event("kernel", "a", -edge, 5),
+        event("kernel", "b", edge, edge),
+        event("cpu_op", "op", -edge, edge),
+    ]
+    report = build_report(analyze(trace_of(tmp_path / "t.json", events)))
+    view = next(b for s in report.sections for b in s.blocks if isinstance(b, TimelineView))
+    assert view.layout["items"] == 3
+    assert render_html(report)
+
+
+def test_a_busy_share_is_right_for_blocks_of_many_years(tmp_path: Path) -> None:
+    events = [event("cpu_op", f"op{i}", i * 2.0e12, 1.0e12) for i in range(400)]
+    view = Timeline(analyze(trace_of(tmp_path / "t.json", events))).view(NameBook(), 20)
+    assert view is not None
+    assert {b // 10 for b in numbers(view, "busy")} <= {12, 13, 14}

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from traceview.analyses import Analysis
 from traceview.analyses.grouping import combined, compact
 from traceview.events import Kind, Trace
+from traceview.report.clock import Clock
 from traceview.report.lanes import HOST, Drawn, thread_label
 from traceview.report.lod import Items
 from traceview.report.names import NameBook
@@ -26,8 +27,10 @@ NOT_FIRST, NO_DELAY, WHOLE_LATENCY, DELAY = range(4)
 MOST_CONFIGS = 4_000  # how a kernel was launched: what is beyond the most frequent is not told
 
 
-def origins(analysis: Analysis, drawn: Drawn, items: Items, names: NameBook) -> dict[str, Numbers]:
-    """Return the columns; texts are numbers in the dictionary of names.
+def origins(
+    analysis: Analysis, drawn: Drawn, items: Items, names: NameBook, clock: Clock
+) -> dict[str, Numbers]:
+    """Return the columns; times in units of the clock, texts as numbers in the dictionary of names.
 
     `origin` (0: no launch known, else 1 + a place in the columns origin_*), `latency` (start less start
     of the call, zigzag), `call` (1 + length of a call that is not drawn exactly, else 0), `delay`,
@@ -43,11 +46,13 @@ def origins(analysis: Analysis, drawn: Drawn, items: Items, names: NameBook) -> 
     if not len(rows):
         return {}
     launch = link[known]
-    latency, call, origin = (np.zeros(len(rows), np.int64) for _ in range(3))
-    latency[known] = s.start[rows[known]] - s.start[launch]
+    latency, call, origin, delay = (np.zeros(len(rows), np.int64) for _ in range(4))
+    latency[known] = clock.at(s.start[rows[known]]) - clock.at(s.start[launch])
+    delay[known] = s.start[rows[known]] - s.start[launch]
     exact = np.zeros(len(s), bool)
     exact[items.source[items.number == 1]] = True
-    call[known] = np.where(exact[launch], 0, s.dur[launch].astype(np.int64) + 1)
+    length = clock.at(s.start[launch] + s.dur[launch]) - clock.at(s.start[launch])
+    call[known] = np.where(exact[launch], 0, length + 1)
     place, columns = _callers(trace, drawn, launch, names)
     origin[known] = place + 1
     config, texts = _configs(trace, rows)
@@ -55,7 +60,7 @@ def origins(analysis: Analysis, drawn: Drawn, items: Items, names: NameBook) -> 
         "origin": origin,
         "latency": _zigzag(latency),
         "call": call,
-        "delay": _delays(analysis, rows, latency),
+        "delay": _delays(analysis, rows, delay, clock),
         "launched": _correlations(trace, rows),
         "config": config,
         **columns,
@@ -124,12 +129,13 @@ def _operators(trace: Trace, drawn: Drawn, launch: Numbers) -> tuple[Numbers, Nu
     return lane_of, operator
 
 
-def _delays(analysis: Analysis, rows: Numbers, latency: Numbers) -> Numbers:
+def _delays(analysis: Analysis, rows: Numbers, latency: Numbers, clock: Clock) -> Numbers:
+    """Code the start delays; `latency` in ns."""
     pairs = analysis.launches.pairs
     delay_of = np.full(len(analysis.trace.slices), -2, np.int64)
     delay_of[pairs.kernel] = pairs.start_delay
     delay = delay_of[rows]
-    chosen: Numbers = np.where(delay == latency, WHOLE_LATENCY, delay + DELAY)
+    chosen: Numbers = np.where(delay == latency, WHOLE_LATENCY, clock.length(delay) + DELAY)
     return np.where(delay < 0, np.where(delay == -1, NO_DELAY, NOT_FIRST), chosen)
 
 

@@ -11,6 +11,7 @@ from traceview.analyses import Analysis
 from traceview.analyses.grouping import compact
 from traceview.events import Kind, Trace
 from traceview.report import palette
+from traceview.report.clock import Clock, clock_of
 from traceview.report.codec import pack
 from traceview.report.lanes import Drawn, draw, not_drawn
 from traceview.report.lod import Bars, Items, join, reduce, touches
@@ -48,14 +49,15 @@ class Timeline:
         items = _share_budget(self.drawn.tiers, focus, budget)
         kinds = _classes(self.analysis, self.legend, items)
         codes, zero = self.trace.slices.name[items.source], _begin(self.trace)
-        layout, columns = encode(items, zero, entries(codes, kinds, self.trace.names, names))
-        columns |= origins(self.analysis, self.drawn, items, names)
+        clock = clock_of(zero, self.trace.span_ns)
+        layout, columns = encode(items, clock, entries(codes, kinds, self.trace.names, names))
+        columns |= origins(self.analysis, self.drawn, items, names, clock)
         layout["columns"], payload = pack(columns)
         steps = self.trace.steps
         shown = range(min(len(steps), _STEPS))
         used = set(np.unique(kinds).tolist())
         return TimelineView(
-            note=_note(items, self.drawn, focus),
+            note=_note(items, self.drawn, focus, clock),
             legend=tuple(c for i, c in enumerate(self.legend) if i in used),
             lanes=self.drawn.lanes,
             focus=None if focus is None else (focus[0] - zero, focus[1] - zero),
@@ -143,13 +145,14 @@ class Entries(NamedTuple):
     kind: npt.NDArray[np.int64]
 
 
-def encode(items: Items, zero: int, of: Entries) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def encode(items: Items, clock: Clock, of: Entries) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """Return the layout and columns of items; raises ValueError for overlap inside a row.
 
-    Per item: the gap to the item before it in its row (of the first to `zero`), its length, its entry
-    (with bit 15 for a block); per block: its number of slices and the busy share of its length in 1/255.
+    Per item, in units of the clock: the gap to the item before it in its row (of the first to zero), its
+    length; its entry (with bit 15 for a block); per block: its number of slices and the busy share of its
+    length in 1/255.
     """
-    start, end = items.start - zero, items.end - zero
+    start, end = clock.at(items.start), clock.at(items.end)
     before = np.zeros(len(items), np.int64)
     before[1:] = end[:-1]
     before[1:][np.diff(items.row) != 0] = 0
@@ -157,8 +160,8 @@ def encode(items: Items, zero: int, of: Entries) -> tuple[dict[str, Any], dict[s
     if gap.min() < 0:
         raise ValueError("slices overlap inside a row of the timeline")
     block = items.number > 1
-    length = np.maximum(end - start, 1)
-    busy = np.clip(items.busy * 255 // length, 1, 255)
+    length = np.maximum(items.end - items.start, 1)
+    busy = np.clip(items.busy * 255.0 // length, 1, 255)  # as integers the product can be beyond int64
     columns = {
         "gap": gap,
         "length": end - start,
@@ -168,7 +171,8 @@ def encode(items: Items, zero: int, of: Entries) -> tuple[dict[str, Any], dict[s
         "entry_name": of.name,
         "entry_class": of.kind,
     }
-    return {"items": len(items), "zero": zero, "rows": np.bincount(items.row).tolist()}, columns
+    layout = {"items": len(items), **clock._asdict(), "rows": np.bincount(items.row).tolist()}
+    return layout, columns
 
 
 def entries(codes: npt.NDArray[Any], classes: npt.NDArray[Any], texts: list[str], names: NameBook) -> Entries:
@@ -191,10 +195,12 @@ def entries(codes: npt.NDArray[Any], classes: npt.NDArray[Any], texts: list[str]
     return Entries(rank[keys], np.array(name, np.int64), kind)
 
 
-def _note(items: Items, drawn: Drawn, focus: tuple[int, int] | None) -> str:
+def _note(items: Items, drawn: Drawn, focus: tuple[int, int] | None, clock: Clock) -> str:
     rest = not_drawn(drawn)
+    if clock.unit > 1:
+        rest = f"So long a trace is drawn in units of {duration(clock.unit)}; tables are exact. {rest}"
     if items.tau == 0:
-        text = f"All {count(drawn.slices)} slices are exact."
+        text = f"All {count(drawn.slices)} slices are {'single' if clock.unit > 1 else 'exact'}."
     else:
         where = "in the shaded window every slice is exact; elsewhere " if focus else ""
         text = (
