@@ -93,14 +93,30 @@ _HOME = re.compile(
     r"|(?<![\w./])/root(?=/|$)",
     re.IGNORECASE,
 )
-_PACKAGES = re.compile(_PATH_START + r"[\\/][^:()\"'<>|]*[\\/](?:site|dist)-packages[\\/]")
+_BESIDE_PATHS = re.compile(r"([:()\"'<>|])")
+_PACKAGES = re.compile(r"[\\/](?:site|dist)-packages(?=[\\/])")
+_SLASH = re.compile(r"(?<![\w.+@~\\/-])[\\/]")
+_DRIVE = re.compile(r"(?<![\w.+@~\\/-])[A-Za-z]$")
 
 
 def hide_home(text: str) -> str:
     """Replace home directories, and what lies before site-packages, in the paths of a name."""
     if "/" not in text and "\\" not in text:
         return text
-    return _HOME.sub("~", _PACKAGES.sub("", text))
+    return _HOME.sub("~", _without_packages(text) if "-packages" in text else text)
+
+
+def _without_packages(text: str) -> str:
+    """Drop what lies before site-packages, stretch by stretch, so that no text is looked at again and again."""
+    parts = _BESIDE_PATHS.split(text)
+    for i in range(0, len(parts), 2):
+        found, begin = [m.span() for m in _PACKAGES.finditer(parts[i])], _SLASH.search(parts[i])
+        if not found or begin is None or begin.start() >= found[-1][0]:
+            continue
+        parts[i] = parts[i][: begin.start()] + parts[i][found[-1][1] + 1 :]
+        if i and not begin.start() and parts[i - 1] == ":" and _DRIVE.search(parts[i - 2][-2:]):
+            parts[i - 2], parts[i - 1] = parts[i - 2][:-1], ""
+    return "".join(parts)
 
 
 def middle(text: str, limit: int) -> str:
@@ -148,12 +164,13 @@ _NOISE = re.compile(
     r"^(std::)?([Aa]rray|tuple|integer_sequence|index_sequence|(Trivial)?OffsetCalculator|(Load|Store)With\w+"
     r"|Params|(FusedOptimizer)?TensorList(Scalar(List)?)?Metadata|true_type|false_type)\b"
 )
-_NUMBER = re.compile(r"-?\d+\w*|true|false|\(.*\)\s*-?\d+|char|void|unsigned int")
+_NUMBER = re.compile(r"-?\d\w*|true|false|\(.*\)\s*-?\d+|char|void|unsigned int")
 _FRAME_OR_OP = re.compile(r"[\w./~-]+\.py\(\d+\)|(aten|c10d|prims|torch|nn\.Module|ProfilerStep)\b")
-_LAMBDA_TYPE = re.compile(r"\{lambda\(([\w:]+)[^{}]*\)#\d+\}$")
+_LAMBDA_TYPE = re.compile(r"\{lambda\(([\w:]+)(?![\w:])[^{}]*\)#\d+\}$")
 _AUTOGRAD = "autograd::engine::evaluate_function: "
 _OPEN, _CLOSE = "<({[", {")": "(", "}": "{", "]": "["}
 _DEEPEST = 4
+_LONGEST = 8_192  # characters of a name that is taken apart: real ones have up to 5,160
 
 
 def _depths(text: str) -> list[int]:
@@ -173,9 +190,18 @@ def _depths(text: str) -> list[int]:
     return depths
 
 
+def _without_clones(text: str) -> str:
+    head, *marked = text.split("[clone ")
+    kept = [head]
+    for part in marked:
+        name, closed, rest = part.partition("]")
+        kept[-1:] = [kept[-1].rstrip(), rest] if closed else [kept[-1], "[clone ", name]
+    return "".join(kept)
+
+
 def _without_parameters(text: str) -> str:
     """Drop the trailing parameter list, `const` and `[clone …]` of a demangled name."""
-    text = re.sub(r"\)\s*const$", ")", re.sub(r"\s*\[clone [^\]]*\]", "", text.strip()))
+    text = re.sub(r"\)\s*const$", ")", _without_clones(text.strip()))
     if not text.endswith(")"):
         return text
     depth = 0
@@ -229,7 +255,7 @@ def _tidy(base: str) -> str:
 
 def _words(argument: str, depth: int = 0) -> list[str]:
     """Return the telling words of one template argument, the operation before the number type."""
-    text = re.sub(r"\b(const|volatile)\b|[&*]+$", "", argument.strip()).strip()
+    text = re.sub(r"\b(?:const|volatile)\b", "", argument).strip().rstrip("&*").strip()
     if text in _DTYPES:
         return [_DTYPES[text]]
     if not text or depth > _DEEPEST or _NUMBER.fullmatch(text):
@@ -283,8 +309,8 @@ def _short_cpp(text: str) -> str:
 def short_name(name: str, limit: int = LABEL_LIMIT) -> str:
     """Shorten a demangled kernel name to what tells it apart; other names stay, cut in the middle."""
     text = name.strip()
-    if text.startswith(("Memcpy", "Memset")):
-        return text
+    if text.startswith(("Memcpy", "Memset")) or len(text) > _LONGEST:
+        return middle(text, limit)
     if text.startswith("_Z"):
         text = _last_mangled(text)
     if re.match(r"(Custom_)?C[a-z]{3}_A[a-z]{3}_B", text):  # Tensile and hipBLASLt
@@ -300,6 +326,8 @@ def short_name(name: str, limit: int = LABEL_LIMIT) -> str:
 
 
 def _leaves(name: str) -> list[str]:
+    if len(name) > _LONGEST:
+        return []
     arguments = _base_and_arguments(_without_type(_without_parameters(name)))[1]
     return [w for a in arguments for w in re.findall(r"[\w.]+", a.rsplit("::", 1)[-1])]
 
