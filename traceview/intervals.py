@@ -39,7 +39,7 @@ def union(start: np.ndarray, end: np.ndarray) -> Intervals:
 
 def total(intervals: Intervals) -> int:
     """Return the added length of disjoint intervals."""
-    return int(intervals.end.sum()) - int(intervals.start.sum())
+    return int((intervals.end - intervals.start).sum())
 
 
 def intersect(left: Intervals, right: Intervals) -> Intervals:

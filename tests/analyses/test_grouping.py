@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traceview.analyses.grouping import by_size, compact, quantiles, spread, sums, texts
+from traceview.analyses.grouping import added, by_size, compact, quantiles, spread, sums, texts
+from traceview.errors import InputError
 
 items = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 10**12)), min_size=1, max_size=60)
 
@@ -56,6 +60,37 @@ def test_durations_too_long_for_one_key_are_grouped_all_the_same() -> None:
 def test_sums_beyond_the_exact_doubles_stay_exact() -> None:
     value = np.array([(1 << 53) + 1, 1], np.int64)
     assert sums(np.array([0, 0]), value, 1).tolist() == [(1 << 53) + 2]
+
+
+huge = st.lists(st.integers(0, 1 << 61), min_size=1, max_size=12)
+
+
+@given(huge)
+def test_figures_beyond_the_exact_doubles_are_exact_or_refused(drawn: list[int]) -> None:
+    value, group = np.array(drawn, np.int64), np.zeros(len(drawn), np.int64)
+    whole = sum(drawn)
+    assert added(value) == whole
+    asked = quantiles(value)
+    assert asked is not None
+    assert (asked.sum, asked.mean) == (whole, round(Fraction(whole, len(drawn))))
+    ordered, place = sorted(drawn), Fraction((len(drawn) - 1) * 95, 100)
+    low = int(place)
+    high = min(low + 1, len(drawn) - 1)
+    assert asked.p95 == ordered[low] + round((ordered[high] - ordered[low]) * (place - low))
+    if whole >= 1 << 63:
+        for question in (sums, spread):
+            with pytest.raises(InputError, match="64 bits"):
+                question(group, value, 1)
+        return
+    found = spread(group, value, 1)
+    assert sums(group, value, 1).tolist() == found.sum.tolist() == [whole]
+    assert (int(found.mean[0]), int(found.p95[0])) == (asked.mean, asked.p95)
+
+
+def test_groups_that_fit_are_exact_where_all_together_do_not() -> None:
+    value, group = np.full(8, (1 << 61) + 1), np.arange(8) // 2
+    assert spread(group, value, 4).sum.tolist() == sums(group, value, 4).tolist() == [(1 << 62) + 2] * 4
+    assert added(value) == 8 * ((1 << 61) + 1)
 
 
 @given(st.lists(st.integers(0, 30), max_size=40))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from traceview.analyses.answers import Results
+from traceview.analyses.axes import refuse_endless
 from traceview.analyses.categories import categories
 from traceview.analyses.collectives import collectives
 from traceview.analyses.copies import copies
@@ -76,9 +77,10 @@ def analyze(trace: Trace, rules: Rules | None = None, choice: Choice | None = No
     """Return all analyses of a trace; `rules` give kernels their categories (see load_rules).
 
     `choice` asks for the same about some of its steps, as `selected`; everything else stays about the whole.
-    Raises UsageError where no step is what it asks for.
+    Raises UsageError where no step is what it asks for, InputError for times beyond any trace's.
     """
     known = rules or load_rules()
+    refuse_endless(trace)
     if choice is None:
         return _answered(trace, known)
     marked = choice.marked(trace)

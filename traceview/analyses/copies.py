@@ -14,6 +14,7 @@ from traceview.analyses.workspace import Workspace
 from traceview.events import Kind
 
 _DIRECTION = re.compile(r"([HDP]to[HDP])|(Host|Device|Peer)To(Host|Device|Peer)")
+_ABSURD = 2.0**62  # bytes
 _MEMORY = re.compile(r"\(([^()]*)\)\s*$")
 
 
@@ -68,6 +69,9 @@ def _direction(name: str) -> str:
 def _bytes(workspace: Workspace, rows: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
     size = workspace.trace.arg("bytes").lookup(rows, -1).astype(np.int64)
     said = size >= 0
+    if groups:  # sizes that add up to more than any memory holds are no sizes
+        about = np.bincount(group[said], size[said].astype(np.float64), groups)
+        said &= about[group] < _ABSURD
     added = sums(group[said], size[said], groups)
     silent = np.bincount(group[said], minlength=groups) == 0 if groups else np.zeros(0, bool)
     return np.where(silent, -1, added)

@@ -13,13 +13,7 @@ def hidden(workspace: Workspace, places: np.ndarray, under: np.ndarray) -> np.nd
 
     Only work of the same device hides; what no other hides is the record's exposed time.
     """
-    work = workspace.work
-    found = np.zeros(len(places), np.int64)
-    for device in range(len(workspace.devices)):
-        own = np.flatnonzero(work.device[places] == device)
-        cover = under & (work.device == device)
-        if len(own) and cover.any():
-            covering = union(work.start[cover], work.end[cover])
-            at = places[own]
-            found[own] = amount_before(covering, work.end[at]) - amount_before(covering, work.start[at])
+    start, end = workspace.apart
+    covering = union(start[under], end[under])
+    found: np.ndarray = amount_before(covering, end[places]) - amount_before(covering, start[places])
     return found

@@ -6,6 +6,7 @@ defined in the README's table of facts.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -213,7 +214,7 @@ def _steps(workspace: Workspace, results: Results) -> Facts:
     table = results.steps
     known = len(table) > 0 and len(workspace.kernels.row) > 0
     usual = table.kernels[table.complete & ~table.outlier]
-    median = float(np.median(usual)) if known and len(usual) else None
+    median = _median(usual) if known and len(usual) else None
     return {
         "step_count": len(table),
         "step_us": [us(ns) for ns in table.wall.tolist()],
@@ -222,10 +223,15 @@ def _steps(workspace: Workspace, results: Results) -> Facts:
         "kernel_us_per_step": None
         if median is None
         else us(int(median))
-        if median.is_integer()
-        else median / 1000,
+        if median.denominator == 1
+        else float(median / 1000),
         "outlier_steps": np.flatnonzero(table.outlier).tolist() if known else None,
     }
+
+
+def _median(values: np.ndarray) -> Fraction:
+    ordered = np.sort(values).tolist()
+    return Fraction(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2], 2)
 
 
 def _record(workspace: Workspace) -> Facts:

@@ -4,39 +4,63 @@ from __future__ import annotations
 
 import numpy as np
 
-from traceview.analyses.grouping import texts
+from traceview.analyses.grouping import sums, texts
 from traceview.analyses.results import GpuTime
-from traceview.analyses.workspace import Work, Workspace
+from traceview.analyses.workspace import Workspace
 from traceview.events import Kind
-from traceview.intervals import total, union
-
-_FIGURES = 12  # columns of GpuTime beside the device
+from traceview.intervals import union
 
 
 def gpu_time(workspace: Workspace) -> GpuTime:
-    """Return the split of each device's span, which adds up to the nanosecond."""
+    """Return the split of each device's span, which adds up to the nanosecond.
+
+    A device whose records are all without time has zeros.
+    """
     work, count = workspace.work, len(workspace.devices)
-    rows = [_split(work if count == 1 else work.where(work.device == code)) for code in range(count)]
-    figures = np.array(rows, np.int64).reshape(len(rows), _FIGURES).T
-    return GpuTime(texts(workspace.devices), *figures)
-
-
-def _split(work: Work) -> tuple[int, ...]:
-    if not len(work.row):  # every record of this device is without time
-        return (0,) * _FIGURES
     kernel, fill = work.kind == Kind.KERNEL, work.kind == Kind.FILL
-    compute = _busy(work, kernel & ~work.collective)
-    kernels = _busy(work, kernel)
-    moving = _busy(work, ~fill)
-    busy = _busy(work, np.ones(len(kernel), bool))
-    first, last = int(work.start.min()), int(work.end.max())
+    compute, kernels, moving, busy, collective = (
+        _busy(workspace, mask)
+        for mask in (workspace.compute, kernel, ~fill, np.ones(len(kernel), bool), work.collective)
+    )
+    first, last = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).min)
+    first[work.device[::-1]] = work.start[::-1]  # work is sorted by start: the earliest is written last
+    np.maximum.at(last, work.device, work.end)
+    last = np.maximum(last, first)
     span = last - first
-    parts = (compute, kernels - compute, moving - kernels, busy - moving, span - busy)
-    collective = _busy(work, work.collective)
-    return (span, busy, *parts, int(work.dur[kernel].sum()), kernels, collective, first, last)
+    return GpuTime(
+        device=texts(workspace.devices),
+        span=span,
+        busy=busy,
+        compute=compute,
+        exposed_collective=kernels - compute,
+        exposed_copy=moving - kernels,
+        exposed_fill=busy - moving,
+        idle=span - busy,
+        kernel_sum=sums(work.device[kernel], work.dur[kernel], count),
+        kernel_busy=kernels,
+        collective_busy=collective,
+        first=first,
+        last=last,
+    )
 
 
-def _busy(work: Work, mask: np.ndarray) -> int:
-    if mask.all():
-        return total(union(work.start, work.end))
-    return total(union(work.start[mask], work.end[mask]))
+def _busy(workspace: Workspace, mask: np.ndarray) -> np.ndarray:
+    """Return for each device the length of the union of its records of a mask."""
+    start, end = workspace.apart
+    count = len(workspace.devices)
+    if not mask.any():
+        return np.zeros(count, np.int64)
+    busy = union(start, end) if mask.all() else union(start[mask], end[mask])
+    return sums(_device_at(workspace, busy.start), busy.end - busy.start, count)
+
+
+def _device_at(workspace: Workspace, times: np.ndarray) -> np.ndarray:
+    """Return the device in whose stretch of the common axis times lie."""
+    work, count = workspace.work, len(workspace.devices)
+    if count < 2:
+        return np.zeros(len(times), np.int64)
+    low = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(low, work.device, workspace.apart[0])
+    order = np.argsort(low, kind="stable")
+    device: np.ndarray = order[np.searchsorted(low[order], times, "right") - 1]
+    return device

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from traceview.errors import InputError
+
 EXACT_FLOAT = 1 << 53
+_INT64 = 1 << 63
+_LOW = (1 << 32) - 1
 _TABLE = 1 << 20  # entries of a table that is faster than a sort
 
 
@@ -61,32 +66,52 @@ def combined(left: np.ndarray, right: np.ndarray, size: int) -> tuple[np.ndarray
     return used // max(size, 1), used % max(size, 1), group
 
 
+def added(values: np.ndarray) -> int:
+    """Return the sum of all values, exact whatever its size."""
+    if not len(values) or values.dtype == bool or _reach(values) < _INT64:
+        return int(values.sum())
+    return (int((values >> 32).sum()) << 32) + int((values & _LOW).sum())
+
+
 def sums(group: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
-    """Return the sum per group; exact, as int64."""
+    """Return the sum per group; exact, as int64.
+
+    Raises InputError where a sum is none: it would take over 292 years in ns.
+    """
     if not len(values):
         return np.zeros(groups, np.int64)
-    if float(values.max()) * len(values) < EXACT_FLOAT:
+    reach = _reach(values)
+    if reach < EXACT_FLOAT:
         return np.bincount(group, values, groups).astype(np.int64)
-    added = np.zeros(groups, np.int64)
-    np.add.at(added, group, values)
-    return added
+    if reach >= _INT64:
+        _refuse_endless(group, values, groups)
+    found = np.zeros(groups, np.int64)
+    np.add.at(found, group, values)
+    return found
 
 
 def spread(group: np.ndarray, values: np.ndarray, groups: int) -> Spread:
-    """Return calls, sum and quantiles per group, from the single values (not negative)."""
+    """Return calls, sum and quantiles per group, from the single values (not negative).
+
+    Raises InputError where a sum is no int64, as `sums` does.
+    """
     calls = np.bincount(group, minlength=groups) if len(group) else np.zeros(groups, np.int64)
+    if len(values) and _reach(values) >= _INT64:
+        _refuse_endless(group, values, groups)
     ordered = _ordered(group, values, groups)
     stop = np.cumsum(calls)
     first = stop - calls
-    added = np.concatenate(([0], np.cumsum(ordered)))
-    total = added[stop] - added[first]
+    running = np.concatenate(
+        ([0], np.cumsum(ordered))
+    )  # may run over; its differences are right all the same
+    total = running[stop] - running[first]
     some = np.flatnonzero(calls)
     columns = np.zeros((5, groups), np.int64)
     if len(some):
         begin, count = first[some], calls[some]
-        columns[0, some] = np.rint(total[some] / count)
-        columns[1, some] = _quantile(ordered, begin, count, 0.5)
-        columns[2, some] = _quantile(ordered, begin, count, 0.95)
+        columns[0, some] = _rounded(total[some], count)
+        columns[1, some] = _quantile(ordered, begin, count, 50)
+        columns[2, some] = _quantile(ordered, begin, count, 95)
         columns[3, some] = ordered[begin]
         columns[4, some] = ordered[begin + count - 1]
     return Spread(calls, total, *columns)
@@ -98,9 +123,9 @@ def quantiles(values: np.ndarray) -> Quantiles | None:
         return None
     ordered = np.sort(values)
     begin, count = np.zeros(1, np.int64), np.array([len(values)])
-    middle, p95, p99 = (int(_quantile(ordered, begin, count, q)[0]) for q in (0.5, 0.95, 0.99))
-    total = int(ordered.sum())
-    mean = round(total / len(ordered))
+    middle, p95, p99 = (int(_quantile(ordered, begin, count, percent)[0]) for percent in (50, 95, 99))
+    total = added(ordered)
+    mean = round(Fraction(total, len(ordered)))
     return Quantiles(len(ordered), int(ordered[0]), middle, p95, p99, int(ordered[-1]), mean, total)
 
 
@@ -132,10 +157,33 @@ def _ordered(group: np.ndarray, values: np.ndarray, groups: int) -> np.ndarray:
     return ordered
 
 
-def _quantile(ordered: np.ndarray, begin: np.ndarray, count: np.ndarray, share: float) -> np.ndarray:
-    place = (count - 1) * share
-    low = place.astype(np.int64)
-    high = np.minimum(low + 1, count - 1)
-    below, above = ordered[begin + low], ordered[begin + high]
-    value: np.ndarray = below + np.rint((above - below) * (place - low)).astype(np.int64)
+def _quantile(ordered: np.ndarray, begin: np.ndarray, count: np.ndarray, percent: int) -> np.ndarray:
+    """Return a quantile of each stretch of values; in integers, which stay exact where doubles do not."""
+    low, part = np.divmod((count - 1) * percent, 100)
+    below, above = ordered[begin + low], ordered[begin + np.minimum(low + 1, count - 1)]
+    whole, rest = np.divmod(above - below, 100)
+    value: np.ndarray = below + _rounded(rest * part, 100, whole * part)
     return value
+
+
+def _rounded(value: np.ndarray, by: np.ndarray | int, more: np.ndarray | int = 0) -> np.ndarray:
+    """Return `more` plus whole quotients of what is not negative, halves rounded to even."""
+    quotient, rest = np.divmod(value, by)
+    quotient += more
+    up = (2 * rest > by) | ((2 * rest == by) & (quotient % 2 == 1))
+    rounded: np.ndarray = quotient + up
+    return rounded
+
+
+def _reach(values: np.ndarray) -> int:
+    """Return what no sum of the values exceeds."""
+    return max(int(values.max()), -int(values.min())) * len(values)
+
+
+def _refuse_endless(group: np.ndarray, values: np.ndarray, groups: int) -> None:
+    about = np.bincount(group, values.astype(np.float64), groups)
+    if np.abs(about).max() >= _INT64 * (1 - 1e-6):
+        raise InputError(
+            "times or sizes of one name add up to more than 64 bits hold",
+            "look for records that cannot be true",
+        )

@@ -85,15 +85,10 @@ def _delay_cost(workspace: Workspace) -> int:
     work, trace = workspace.work, workspace.trace
     some = np.flatnonzero((work.link >= 0) & (workspace.stream_free >= 0))
     begin = np.maximum(trace.slices.start[work.link[some]], workspace.stream_free[some])
-    cost = 0
-    for device in range(len(workspace.devices)):
-        own = some[work.device[some] == device]
-        begun = begin[work.device[some] == device]
-        waits = union(begun, work.start[own])
-        on = work.device == device
-        idle = gaps(union(work.start[on], work.end[on]))
-        cost += int((amount_before(idle, waits.end) - amount_before(idle, waits.start)).sum())
-    return cost
+    start, end = workspace.apart
+    waits = union(begin + (start - work.start)[some], start[some])
+    idle = gaps(union(start, end))  # and what lies between two devices, where nothing waits
+    return int((amount_before(idle, waits.end) - amount_before(idle, waits.start)).sum())
 
 
 def _lengths(dur: np.ndarray) -> KernelLengths:

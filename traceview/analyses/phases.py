@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from traceview.analyses.axes import shifts
 from traceview.analyses.grouping import compact, sums, texts
 from traceview.analyses.workspace import Workspace
 from traceview.events import Flag, Kind
@@ -122,8 +123,8 @@ def _covered(
     if not len(record):
         return np.zeros(count, np.int64)
     work = workspace.work
-    width = int(work.end.max()) + 1
-    base = of_range * width  # each range in a stretch of its own, so that one running maximum serves all
+    # each range in a stretch of its own, so that one running maximum serves all
+    base = shifts(of_range, work.start[record], work.end[record], count)[of_range]
     start, end = base + work.start[record], base + work.end[record]
     reach = np.maximum.accumulate(end)
     before = np.concatenate(([0], reach[:-1]))

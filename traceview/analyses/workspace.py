@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from traceview.analyses.axes import shifts
 from traceview.analyses.grouping import compact
 from traceview.analyses.nesting import Nesting, nest
 from traceview.analyses.rules import COLLECTIVE, COPIES, Rules
@@ -122,6 +123,30 @@ class Workspace:
         return Work(
             row, start, start + dur, dur, kind, name, track, device, s.link[row], category, collective
         )
+
+    @cached_property
+    def apart(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return start and end of the timed device work where each device has a stretch of its own, in order."""
+        work = self.work
+        if len(self.devices) < 2:
+            return work.start, work.end
+        shift = shifts(work.device, work.start, work.end, len(self.devices))[work.device]
+        return work.start + shift, work.end + shift
+
+    @cached_property
+    def scope_of_track(self) -> np.ndarray:
+        """Return the scope (merged rank or process) of each track."""
+        return np.array([t.scope for t in self.trace.tracks], np.int64)
+
+    @cached_property
+    def scope_shift(self) -> np.ndarray:
+        """Return for each scope what to add to its times so that it has a stretch of its own."""
+        count = int(self.scope_of_track.max(initial=0)) + 1
+        if count < 2:
+            return np.zeros(count, np.int64)
+        s, timed = self.trace.slices, self.trace.timed
+        start, scope = s.start[timed], self.scope_of_track[s.track[timed]]
+        return shifts(scope, start, start + s.dur[timed], count)
 
     @cached_property
     def compute(self) -> np.ndarray:
