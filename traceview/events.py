@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traceview.tables import Table, column
+from traceview.units import public_label, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -299,11 +300,11 @@ class Trace:
         import html
 
         facts = {
-            "label": self.meta.label,
+            "label": public_label(self.meta.label),
             "dialect": self.meta.dialect,
             "slices": f"{len(self):,}",
             "span": f"{self.span_ns / 1e6:,.3f} ms",
-            "devices": ", ".join(d.name or d.key for d in self.devices) or "none",
+            "devices": shown(", ".join(d.name or d.key for d in self.devices)) or "none",
         }
         rows = "".join(f"<tr><th>{k}</th><td>{html.escape(v)}</td></tr>" for k, v in facts.items())
         return f"<table>{rows}</table>"

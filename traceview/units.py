@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 LABEL_LIMIT = 64
+TEXT_LIMIT = 160  # of a text that is no name: a category, a device, a version
 _TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
 _SIZE_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 
@@ -125,6 +126,28 @@ def middle(text: str, limit: int) -> str:
         return text
     tail = limit // 3
     return text[: limit - 1 - tail] + "…" + text[len(text) - tail :]
+
+
+def shown(text: str, limit: int = TEXT_LIMIT, paths: bool = False) -> str:
+    """Make a text of a trace fit to show: nothing invisible, no home folder unless `paths`, cut to a length.
+
+    Homes go first: a path may begin after a line break. It is cut last: characters made visible are longer.
+    """
+    return middle(safe(text if paths else hide_home(text)), limit)
+
+
+# torch.profiler.tensorboard_trace_handler names a worker HOST_PID unless told otherwise
+_HOST_AND_PID = re.compile(r"^.+_([1-9]\d*)\.\d{10,}$")
+_STAMP = re.compile(r"\.\d{10,}$")
+
+
+def public_label(label: str, show_paths: bool = False) -> str:
+    """Return the label of a trace file without the host's name, its stamp and its folder."""
+    if show_paths:
+        return shown(label, 120, True)
+    name = label.replace("\\", "/").rstrip("/").rpartition("/")[2] or label
+    worker = _HOST_AND_PID.match(name)
+    return shown(f"process {worker.group(1)}" if worker else _STAMP.sub("", name), 120)
 
 
 # Short kernel names. The full name stays the key everywhere; a short one is only a label.

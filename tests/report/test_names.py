@@ -8,8 +8,8 @@ import zlib
 
 import orjson
 
-from traceview.report.labels import Labels
-from traceview.report.names import BUDGET, LEFT_OUT, LONGEST, NameBook
+from traceview.report.labels import LONGEST, Labels
+from traceview.report.names import BUDGET, LEFT_OUT, NameBook
 
 
 def noise(length: int, seed: int) -> str:

@@ -15,8 +15,8 @@ from traceview.analyses import analyze
 from traceview.assets import asset
 from traceview.report import Report, ReportOptions, build, build_report, render_html
 from traceview.report.sections import SECTIONS
-from traceview.report.title import public_label
 from traceview.report.view import FactsView, SplitView, TableView, TimelineView
+from traceview.units import public_label
 from traceview.sources import read_trace
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -198,12 +198,12 @@ def test_the_longest_trace_that_is_read_has_a_page(tmp_path: Path) -> None:
     edge = (2**61 - 1000) / 1000
     events = [
         event("kernel", "a", -edge, 5),
-        event("kernel", "b", edge, edge),
-        event("cpu_op", "op", -edge, edge),
+        event("kernel", "b", edge, 5),
+        event("cpu_op", "op", -edge, 5),
     ]
     report = build_report(analyze(trace_of(tmp_path / "t.json", events)))
     view = next(b for s in report.sections for b in s.blocks if isinstance(b, TimelineView))
-    assert view.layout["items"] == 3
+    assert (view.layout["items"], view.layout["unit"]) == (3, 2048)
     assert render_html(report)
 
 

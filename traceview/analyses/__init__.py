@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+
 from traceview.analyses.answers import Results
 from traceview.analyses.axes import refuse_endless
 from traceview.analyses.categories import categories
@@ -32,6 +34,7 @@ from traceview.analyses.streams import streams
 from traceview.analyses.synchronisation import synchronisation
 from traceview.analyses.workspace import Workspace
 from traceview.events import Notice, Trace
+from traceview.units import shown
 
 __all__ = ["ANALYSES", "Analysis", "Choice", "Results", "analyze", "load_rules"]
 
@@ -55,6 +58,9 @@ ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
 )
 
 
+_SHOWN = 50  # kernels in a notebook
+
+
 @dataclass(frozen=True)
 class Analysis(Results):
     """Hold one trace and all answers about it; `warnings` are those of the reader and of the analyses.
@@ -70,7 +76,9 @@ class Analysis(Results):
     selected: Analysis | None = None
 
     def _repr_html_(self) -> str:
-        return str(self.kernels._repr_html_())
+        top = self.kernels.take(np.arange(min(len(self.kernels), _SHOWN)))
+        names = np.array([shown(str(name)) for name in top.name], object)
+        return str(replace(top, name=names)._repr_html_())
 
 
 def analyze(trace: Trace, rules: Rules | None = None, choice: Choice | None = None) -> Analysis:

@@ -16,9 +16,9 @@ from traceview.report.labels import Labels, labels_of
 from traceview.report.records import quantiles_record, records
 from traceview.report.selected import shown_of, title_of
 from traceview.report.time_documents import time_documents
-from traceview.report.title import chips, public_label
+from traceview.report.title import chips
 from traceview.report.wording import begin, device_word, missing_records, only_recorded
-from traceview.units import count, data_size, duration, plural, safe, share
+from traceview.units import count, data_size, duration, plural, public_label, safe, share
 
 SCHEMA = "traceview.summary/1"
 _RIGHT, _LEFT = ">", "<"

@@ -20,10 +20,10 @@ from traceview.analyses import Analysis
 from traceview.assets import asset
 from traceview.events import Kind, Trace
 from traceview.report import palette
-from traceview.report.labels import Labels, fitted
+from traceview.report.labels import LONGEST, Labels, fitted
 from traceview.report.view import ChartView
 from traceview.report.wording import begin, device_word
-from traceview.units import count, duration, milliseconds, plural, safe, share
+from traceview.units import count, duration, milliseconds, plural, share, shown
 
 LIBRARY = "templates/vendor/plotly-basic.min.js"
 _BARS = 12
@@ -55,7 +55,7 @@ def check_library(path: Path | None = None) -> None:
 
 def _label(text: str) -> str:
     """Make a text safe where plotly would read tags in it."""
-    return safe(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return shown(text, LONGEST, True).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _bar_axis(labels: list[str], limit: int) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from traceview.analyses import Analysis
+from traceview.analyses.grouping import added
 from traceview.events import Kind
 from traceview.report.labels import Labels
 from traceview.report.view import BannerLine, Kpi, Tone
 from traceview.report.wording import begin, device_word, only_recorded, recorded_none
-from traceview.units import count, duration, duration_parts, hide_home, plural, safe, share
+from traceview.units import count, duration, duration_parts, plural, share, shown
 
 GOOD, POOR = 0.85, 0.6  # shares of the span in which the GPU is busy
 SHORT_NS = 5_000  # a launch costs about as much
@@ -22,7 +23,7 @@ def verdict(analysis: Analysis) -> str:
     table, device = analysis.gpu_time, device_word(analysis.trace)
     if not len(table):
         return _verdict_without_device(analysis)
-    span, busy = int(table.span.sum()), int(table.busy.sum())
+    span, busy = added(table.span), added(table.busy)
     if only_recorded(analysis) or analysis.utilisation is None:
         missing = (
             "device records are missing for some launches" if only_recorded(analysis) else "without times"
@@ -54,7 +55,7 @@ def _verdict_without_device(analysis: Analysis) -> str:
 def banner(analysis: Analysis) -> tuple[BannerLine, ...]:
     """Return the warnings that limit what the page can claim; notes of level info stay in Method."""
     return tuple(
-        BannerLine(n.code, hide_home(safe(n.message))) for n in analysis.warnings if n.level == "warning"
+        BannerLine(n.code, shown(n.message, 1000)) for n in analysis.warnings if n.level == "warning"
     )
 
 
@@ -75,7 +76,7 @@ def kpis(analysis: Analysis, labels: Labels) -> tuple[Kpi, ...]:
 
 def _device_kpis(analysis: Analysis) -> list[Kpi | None]:
     table, kernels, device = analysis.gpu_time, analysis.kernels, device_word(analysis.trace)
-    span, busy = int(table.span.sum()), int(table.busy.sum())
+    span, busy = added(table.span), added(table.busy)
     whose = "" if len(table) == 1 else f", over {len(table)} {device}s"
     calls = plural(int(kernels.calls.sum()), "kernel")
     return [

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from traceview.analyses import Analysis
-from traceview.units import LABEL_LIMIT, distinct, hide_home, middle, safe, short_name
+from traceview.units import LABEL_LIMIT, distinct, middle, short_name, shown
 
 MOST_KERNELS = 20_000  # a label costs a third of a millisecond; kernels beyond the largest keep their text
+LONGEST = 8192  # characters of a full name on a page
 _TAG = re.compile(r"(?: \[[^\[\]]*\]| #\d+)(?:~\d+)?$")
 _TURNS = 3  # of telling apart labels that are cut to the same
 
@@ -26,9 +27,8 @@ class Labels:
     show_paths: bool = False
 
     def text(self, name: str) -> str:
-        """Return the full text of a name as it may be shown: no invisible characters, no home folder."""
-        text = safe(name)
-        return text if self.show_paths else hide_home(text)
+        """Return the full text of a name as it may be shown: no invisible characters, no home folder, no book."""
+        return shown(name, LONGEST, self.show_paths)
 
     def of(self, name: str) -> str:
         """Return the label of a name."""

@@ -17,7 +17,7 @@ from traceview.report.lod import Bars
 from traceview.report.rows import DEEPEST, assign
 from traceview.report.view import Lane
 from traceview.report.wording import begin, device_word
-from traceview.units import count, hide_home, middle, plural, safe
+from traceview.units import count, hide_home, plural, shown
 
 WORK, NOTES, HOST, PYTHON, NOT_DRAWN = range(5)
 _LANES = {WORK: 32, NOTES: 8, HOST: 20, PYTHON: 8}
@@ -191,7 +191,7 @@ def _label(track: Track, group: int, words: _Words) -> str:
         thread = thread_label(track)
         scope = f"{track.scope} · " if words.scoped else ""
         text = f"CPU {scope or '· '}{thread}" + (" · Python" if group == PYTHON else "")
-    return middle(safe(text), 40)
+    return shown(text, 40, True)
 
 
 def thread_label(track: Track) -> str:

@@ -16,7 +16,6 @@ from traceview.report.view import NameTable
 from traceview.units import LABEL_LIMIT, middle
 
 BUDGET = 400_000  # bytes after deflate
-LONGEST = 8192
 LEFT_OUT = "(name left out)"
 _LIMITS = (1200, 400, 160, 80, 40)
 _TAG = 30  # characters that tell labels apart
@@ -41,7 +40,7 @@ class NameBook:
         if index is None:
             index = self._index[name] = len(self._texts)
             text, label = self._given.text(name), self._given.of(name)
-            self._texts.append(middle(text, LONGEST))
+            self._texts.append(text)
             self._labels.append("" if label == text else label)
         return index
 

@@ -19,7 +19,7 @@ from traceview.report.clock import Clock
 from traceview.report.lanes import HOST, Drawn, thread_label
 from traceview.report.lod import Items
 from traceview.report.names import NameBook
-from traceview.units import count, data_size, middle, safe
+from traceview.units import count, data_size, shown
 
 Numbers = npt.NDArray[np.int64]
 NOT_FIRST, NO_DELAY, WHOLE_LATENCY, DELAY = range(4)
@@ -99,7 +99,7 @@ def _callers(
 
 
 def _thread(trace: Trace, track: int) -> str:
-    return middle(safe(thread_label(trace.tracks[track])), 60)
+    return shown(thread_label(trace.tracks[track]), 60, True)
 
 
 def _operators(trace: Trace, drawn: Drawn, launch: Numbers) -> tuple[Numbers, Numbers]:
@@ -180,4 +180,4 @@ def _configs(trace: Trace, rows: Numbers) -> tuple[Numbers, list[str]]:
     said = [i for i in np.argsort(-number, kind="stable").tolist() if texts[i]][:MOST_CONFIGS]
     place = np.zeros(len(texts), np.int64)
     place[said] = 1 + np.arange(len(said))
-    return place[group], [safe(" · ".join(texts[i])) for i in said]
+    return place[group], [shown(" · ".join(texts[i]), 300) for i in said]

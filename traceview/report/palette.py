@@ -5,7 +5,7 @@ from __future__ import annotations
 from traceview.analyses import Analysis
 from traceview.events import Kind
 from traceview.report.view import Legend
-from traceview.units import middle, safe
+from traceview.units import shown
 
 TOKEN_OF_CATEGORY = {
     "GEMM / conv": "gemm",
@@ -65,5 +65,5 @@ def device_categories(analysis: Analysis) -> list[str]:
 def classes(analysis: Analysis) -> tuple[Legend, ...]:
     """Return the colour classes of the timeline: categories of device work, then kinds of host slices."""
     others = added(analysis)
-    device = [Legend(middle(safe(c), 40), token(c, others)) for c in device_categories(analysis)]
+    device = [Legend(shown(c, 40), token(c, others)) for c in device_categories(analysis)]
     return (*device, *(Legend(label, name) for name, label in _HOST.items()))

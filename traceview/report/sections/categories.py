@@ -5,7 +5,7 @@ from __future__ import annotations
 from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.report.wording import only_recorded
-from traceview.units import duration, safe
+from traceview.units import duration, shown
 
 COLUMNS = (
     Column("category", "Category", "text"),
@@ -21,7 +21,10 @@ def build(context: Context) -> SectionView:
     if not len(table):
         return SectionView("categories", "Categories", empty=NO_KERNELS)
     rows: list[tuple[Cell, ...]] = [
-        (safe(str(table.category[i])), *(getattr(table, c.key)[i].item() for c in COLUMNS[1:]))
+        (
+            shown(str(table.category[i]), paths=context.options.show_paths),
+            *(getattr(table, c.key)[i].item() for c in COLUMNS[1:]),
+        )
         for i in range(len(table))
     ]
     recorded = "recorded " if only_recorded(context.analysis) else ""

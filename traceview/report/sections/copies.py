@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traceview.report.context import Context
 from traceview.report.view import Cell, Column, SectionView, TableView
-from traceview.units import duration, safe
+from traceview.units import duration, shown
 
 COLUMNS = (
     Column("name", "Copy or fill", "name"),
@@ -35,7 +35,7 @@ def build(context: Context) -> SectionView:
         rows.append(
             (
                 context.names.add(str(table.name[i])),
-                *(safe(str(getattr(table, key)[i])) for key in ("kind", "direction", "memory")),
+                *(shown(str(getattr(table, key)[i])) for key in ("kind", "direction", "memory")),
                 *(getattr(table, key)[i].item() for key in _FIGURES),
                 size if known else None,
                 size / ns if known and ns else None,

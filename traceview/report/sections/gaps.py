@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from traceview import units
 from traceview.analyses.gap_parts import CAUSES, THRESHOLDS
 from traceview.analyses.gaps import NO_WAIT_RECORDED, Gaps, longest_gaps
 from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Block, Cell, Column, DefinitionsView, SectionView, TableView
-from traceview.units import LABEL_LIMIT, duration, hide_home, middle, plural, safe, share
+from traceview.units import LABEL_LIMIT, duration, plural, safe, share
 
 MEANINGS = {
     "profiler_overhead": "the profiler itself had the host",
@@ -119,8 +120,7 @@ def _longest(context: Context) -> TableView:
 
 def shown(context: Context, name: str) -> str:
     """Return a name as a cell of text: one line, no home folder unless paths are asked for."""
-    text = middle(safe(name), LABEL_LIMIT)
-    return text if context.options.show_paths else hide_home(text)
+    return units.shown(name, LABEL_LIMIT, context.options.show_paths)
 
 
 def _row(context: Context, table: Gaps, i: int) -> tuple[Cell, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from traceview.report.context import Context, no_device
 from traceview.report.view import SectionView, SplitBar, SplitPart, SplitView
 from traceview.report.wording import begin, missing_records, only_recorded
-from traceview.units import duration, plural, safe, share
+from traceview.units import duration, plural, safe, share, shown
 
 MOST_DEVICES = 8
 PARTS = (
@@ -60,4 +60,4 @@ def device_label(context: Context, key: str) -> str:
     known = {d.key: d.name for d in context.trace.devices}
     name = known.get(key) or known.get(key.rpartition("/")[2])
     label = begin(f"{context.device} {key}")
-    return safe(f"{label} · {name}" if name else label)
+    return shown(f"{label} · {name}" if name else label, paths=context.options.show_paths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.report.wording import only_recorded
-from traceview.units import duration, plural, safe
+from traceview.units import duration, plural, shown
 
 COLUMNS = (
     Column("name", "Kernel", "name", "short name; click it for the full one"),
@@ -39,7 +39,9 @@ def build(context: Context) -> SectionView:
     for i in range(top):
         name = str(table.name[i])
         figures = [getattr(table, key)[i].item() for key in _FIGURES]
-        rows.append((context.names.add(name), safe(str(table.category[i])), *figures, context.cost.get(name)))
+        rows.append(
+            (context.names.add(name), shown(str(table.category[i])), *figures, context.cost.get(name))
+        )
     others = ""
     if len(table) > top:
         rest = duration(int(table.sum[top:].sum()))
@@ -61,8 +63,8 @@ def _by_stream(context: Context) -> TableView:
     rows: list[tuple[Cell, ...]] = [
         (
             context.names.add(str(table.name[i])),
-            safe(str(table.device[i])),
-            safe(str(table.stream[i])),
+            shown(str(table.device[i])),
+            shown(str(table.stream[i])),
             *(getattr(table, key)[i].item() for key in _FIGURES),
         )
         for i in range(min(len(table), context.options.top))

@@ -15,7 +15,7 @@ from traceview.report.view import (
     SectionView,
     TableView,
 )
-from traceview.units import count, hide_home, safe
+from traceview.units import count, shown
 
 DEFINITIONS = (
     ("busy", "union of the intervals of kernels, copies and fills of a device, over all its streams"),
@@ -93,9 +93,7 @@ def build(context: Context) -> SectionView:
         blocks.append(_counted("mended", "kinds of repair", account.mended))
     notices = context.analysis.warnings
     if notices:
-        rows: list[tuple[Cell, ...]] = [
-            (n.code, n.level, n.count, hide_home(safe(n.message))) for n in notices
-        ]
+        rows: list[tuple[Cell, ...]] = [(n.code, n.level, n.count, shown(n.message, 1000)) for n in notices]
         blocks.append(TableView("notices", "notices", _NOTICES, tuple(rows), sort=1, page=10))
     blocks.append(DefinitionsView("Words", DEFINITIONS))
     blocks.append(DefinitionsView("Trace", _provenance(context)))
@@ -104,7 +102,7 @@ def build(context: Context) -> SectionView:
 
 def _counted(table: str, noun: str, counts: Mapping[str, int]) -> TableView:
     rows: list[tuple[Cell, ...]] = [
-        (safe(str(k)), int(v)) for k, v in sorted(counts.items(), key=lambda x: -x[1])
+        (shown(str(k)), int(v)) for k, v in sorted(counts.items(), key=lambda x: -x[1])
     ]
     return TableView(table, noun, _COUNTED, tuple(rows), sort=1, page=10)
 
@@ -124,4 +122,4 @@ def _provenance(context: Context) -> tuple[tuple[str, str], ...]:
         ),
         ("synthetic", "made by a generator, not by hardware" if meta.synthetic else ""),
     ]
-    return tuple((term, safe(text)) for term, text in lines if text)
+    return tuple((term, shown(text, 500)) for term, text in lines if text)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from traceview.report.context import Context
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.report.wording import begin
-from traceview.units import duration, safe
+from traceview.units import duration, shown
 
 COLUMNS = (
     Column("name", "Operator", "name", "click it for the full name"),
@@ -43,7 +43,7 @@ def build(context: Context) -> SectionView:
     rows: list[tuple[Cell, ...]] = [
         (
             context.names.add(str(table.name[i])),
-            safe(str(table.kind[i])),
+            shown(str(table.kind[i])),
             *(getattr(table, c.key)[i].item() for c in columns[2:]),
         )
         for i in top

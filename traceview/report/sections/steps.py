@@ -5,7 +5,7 @@ from __future__ import annotations
 from traceview.analyses.step_windows import FEWEST_PERIODS, HOST_WALL, StepTime, StepWindows
 from traceview.report.context import Context
 from traceview.report.view import Cell, Column, Fact, FactsView, SectionView, TableView
-from traceview.units import count, duration, plural, safe, share
+from traceview.units import LABEL_LIMIT, count, duration, plural, share, shown
 
 MOST_ROWS = 200
 COLUMNS = (
@@ -74,7 +74,9 @@ def _note(time: StepTime, reliable: bool) -> str:
 
 
 def _facts(table: StepWindows, time: StepTime) -> tuple[Fact, ...]:
-    facts = [Fact("Steps", count(len(table)), f"marked by {safe(str(table.name[0]))} and the like")]
+    facts = [
+        Fact("Steps", count(len(table)), f"marked by {shown(str(table.name[0]), LABEL_LIMIT)} and the like")
+    ]
     if time.median_ns is not None and time.p95_ns is not None and time.spread_ns is not None:
         base = f"{time.basis}, of {plural(time.count, 'step')}"
         facts += [
