@@ -32,6 +32,11 @@
     const columns = await TV.columns(data.timeline.layout.columns, get("tv-slices").textContent);
     TV.line = TV.timeline(get("tv-timeline"), data.timeline, columns, names);
     TV.find = (text) => { TV.line.find(text); get("timeline").scrollIntoView(); };
+    for (const go of document.querySelectorAll(".finding button[data-from]")) {
+      go.hidden = false;
+      const zero = data.timeline.layout.zero;
+      go.onclick = () => { TV.line.show(go.dataset.from - zero, go.dataset.to - zero); get("timeline").scrollIntoView(); };
+    }
   }
   TV.charts(data.charts);
   requestAnimationFrame(() => requestAnimationFrame(() => { performance.mark("tv-ready"); window.TV_READY = true; }));

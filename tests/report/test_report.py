@@ -15,7 +15,7 @@ from traceview.analyses import analyze
 from traceview.assets import asset
 from traceview.report import Report, ReportOptions, build, build_report, render_html
 from traceview.report.sections import SECTIONS
-from traceview.report.view import FactsView, SplitView, TableView, TimelineView
+from traceview.report.view import FactsView, FindingsView, SplitView, TableView, TimelineView
 from traceview.units import public_label
 from traceview.sources import read_trace
 
@@ -41,6 +41,8 @@ def plain(report: Report) -> dict[str, Any]:
             }
         if isinstance(view, FactsView):
             return {f.label: f.value for f in view.facts}
+        if isinstance(view, FindingsView):
+            return [f"{f.severity} {f.slug}: {f.sentence}" for f in view.findings]
         if isinstance(view, SplitView):
             return {b.label: {p.label: [p.duration, p.share] for p in b.parts} for b in view.bars}
         if isinstance(view, TimelineView):

@@ -9,7 +9,7 @@ from typing import Any
 from traceview import __version__
 from traceview.analyses import Analysis
 from traceview.findings import RULES, Finding, Findings
-from traceview.findings.finding import has_windows
+from traceview.findings.finding import base_word
 from traceview.units import duration, plural, safe, share
 
 SCHEMA = "traceview.findings/1"
@@ -65,8 +65,7 @@ def at_stake(finding: Finding, analysis: Analysis) -> str:
     """Say how much time is at stake, at most, and of what; empty for a finding that only describes."""
     if finding.at_stake is None:
         return ""
-    base = "step windows" if has_windows(analysis) else "GPU span"
-    part = "" if finding.share is None else f" ({share(finding.share)} of the {base})"
+    part = "" if finding.share is None else f" ({share(finding.share)} of the {base_word(analysis)})"
     return f"up to {duration(finding.at_stake)}{part}"
 
 

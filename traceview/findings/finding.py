@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from traceview.analyses import Analysis
+from traceview.analyses.accelerator import device_word
 
 HIGH, MEDIUM, LOW = 0.15, 0.05, 0.01  # shares of the base from which a finding is high, medium, low
 SATURATED = 0.90  # busy share of the base from which idle time is worth a note at most
@@ -74,6 +75,11 @@ def base_ns(analysis: Analysis) -> int:
         known = windows.window_start >= 0
         return int((windows.window_end - windows.window_start)[known].sum())
     return int(analysis.gpu_time.span.sum())
+
+
+def base_word(analysis: Analysis) -> str:
+    """Return what the base is called."""
+    return "step windows" if has_windows(analysis) else f"{device_word(analysis.trace)} span"
 
 
 def saturated(analysis: Analysis) -> bool:

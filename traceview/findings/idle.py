@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from traceview.analyses import Analysis
-from traceview.findings.finding import LOW, Finding, base_ns, has_windows
+from traceview.analyses.accelerator import device_word
+from traceview.findings.finding import LOW, Finding, base_ns, base_word, has_windows
 from traceview.units import count, duration, hide_home, plural, safe, share
 
 MOST, MUCH = 0.50, 0.20  # shares of a cause from which its place on the host is named
@@ -78,7 +79,12 @@ def _under(analysis: Analysis, some: np.ndarray, part: np.ndarray) -> str:
     held = ns / max(int(part.sum()), 1)
     if held < MUCH:
         return ""
-    return f"{'most of it' if held >= MOST else 'the largest share'} under {safe(hide_home(label))}"
+    return f"{'most of it' if held >= MOST else 'the largest share'} under {named(label)}"
+
+
+def named(text: str) -> str:
+    """Return a name of the trace as a sentence has it: one line, no home folder."""
+    return safe(hide_home(text))
 
 
 def worth_saying(analysis: Analysis, at_stake: int) -> bool:
@@ -90,8 +96,7 @@ def worth_saying(analysis: Analysis, at_stake: int) -> bool:
 def of_base(analysis: Analysis, ns: int) -> str:
     """Return a time with its share of the base, which is named."""
     base = base_ns(analysis)
-    name = "step windows" if has_windows(analysis) else "GPU span"
-    return f"{duration(ns)} ({share(ns / base) if base else '?'} of the {name})"
+    return f"{duration(ns)} ({share(ns / base) if base else '?'} of the {base_word(analysis)})"
 
 
 def idle_finding(analysis: Analysis, slug: str, found: Idle, words: tuple[str, str, str]) -> Finding | None:
@@ -107,7 +112,7 @@ def idle_finding(analysis: Analysis, slug: str, found: Idle, words: tuple[str, s
         evidence.append(("worst gap", duration(found.worst[1])))
     return Finding(
         slug=slug,
-        sentence=f"The GPU idled {of_base(analysis, found.total)} in {plural(found.gaps, 'gap')} while {cause}{under}.",
+        sentence=f"The {device_word(analysis.trace)} idled {of_base(analysis, found.total)} in {plural(found.gaps, 'gap')} while {cause}{under}.",
         evidence=tuple(evidence),
         advice=advice,
         confidence=confidence,

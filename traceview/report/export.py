@@ -11,7 +11,10 @@ import numpy as np
 from traceview import __version__
 from traceview.analyses import Analysis
 from traceview.events import Notice
+from traceview.findings import check
+from traceview.findings.document import top_lines
 from traceview.report import kpis
+from traceview.report.answer_documents import answer_documents
 from traceview.report.labels import Labels, labels_of
 from traceview.report.records import quantiles_record, records
 from traceview.report.selected import shown_of, title_of
@@ -21,6 +24,7 @@ from traceview.report.wording import begin, device_word, missing_records, only_r
 from traceview.units import count, data_size, duration, plural, public_label, safe, share
 
 SCHEMA = "traceview.summary/1"
+TOP_FINDINGS = 3
 _RIGHT, _LEFT = ">", "<"
 
 
@@ -54,6 +58,7 @@ def _answers(analysis: Analysis) -> dict[str, Any]:
         "operators": records(analysis.operators),
         "categories": records(analysis.categories),
         **time_documents(analysis),
+        **answer_documents(analysis),
     }
 
 
@@ -87,6 +92,7 @@ def summary_text(analysis: Analysis, top: int = 10) -> str:
         [
             title,
             kpis.verdict(analysis),
+            *top_lines(check(analysis), analysis, TOP_FINDINGS),
             " · ".join(f"{c.label} {c.text}" for c in chips(trace)),
         ],
         _warnings(analysis, "warning"),

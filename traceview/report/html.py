@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from traceview.assets import asset
 from traceview.report.codec import pack_texts, script_json
-from traceview.report.view import Cell, ChartsView, NameTable, Report, TableView, TimelineView
+from traceview.report.view import Cell, ChartsView, FindingsView, NameTable, Report, TableView, TimelineView
 from traceview.units import significant
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ SCRIPTS = (
 )
 LIBRARY = "templates/vendor/plotly-basic.min.js"
 _FRAME = 12_000  # bytes of HTML around the blocks
+_FINDING = 5_000  # bytes of a finding with its explanation
 _CELL = 14  # bytes of a table cell as JSON, on average
 
 
@@ -76,7 +77,9 @@ def size_without_slices(report: Report) -> int:
     drawn = sum(_size(LIBRARY) for _ in charts[:1])
     own = sum(_size(f"templates/js/{n}.js") for n in ("boot", *SCRIPTS))
     styles = sum(_size(f"templates/css/{n}.css") for n in STYLES)
-    return drawn + own + styles + cells * _CELL + 4_000 * len(charts) + 8_000 * len(tables) + _FRAME
+    found = sum(len(b.findings) for s in report.sections for b in s.blocks if isinstance(b, FindingsView))
+    blocks = cells * _CELL + 4_000 * len(charts) + 8_000 * len(tables) + _FINDING * found
+    return drawn + own + styles + blocks + _FRAME
 
 
 def size_of_names(names: NameTable) -> int:

@@ -140,6 +140,37 @@ class DefinitionsView:
 
 
 @dataclass(frozen=True)
+class FindingView:
+    """Hold one finding; `mark` is the shape of its severity, `window` ns from the origin.
+
+    `explanation` has the paragraphs of its documentation, each with its kind: heading, item or text.
+    """
+
+    slug: str
+    title: str
+    severity: str
+    mark: str
+    sentence: str
+    stake: str
+    evidence: tuple[tuple[str, str], ...]
+    advice: str
+    confidence: str
+    window: tuple[int, int] | None
+    where: str
+    explanation: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class FindingsView:
+    """Show findings, worst first, and what was asked besides: a line to fold, and its texts."""
+
+    kind: ClassVar[str] = "findings"
+    findings: tuple[FindingView, ...]
+    folded: str
+    checks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ChartView:
     """Hold one plotly figure; `alt` says in a sentence what it shows, `height` is in CSS pixels."""
 
@@ -196,7 +227,7 @@ class TimelineView:
     payload: str
 
 
-Block = TableView | SplitView | FactsView | DefinitionsView | ChartsView | TimelineView
+Block = TableView | SplitView | FactsView | DefinitionsView | FindingsView | ChartsView | TimelineView
 
 
 @dataclass(frozen=True)

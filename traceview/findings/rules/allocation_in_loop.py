@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from traceview.analyses import Analysis
+from traceview.analyses.accelerator import device_word
 from traceview.events import Kind
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import idle, of_base, worth_saying
@@ -39,7 +40,7 @@ def check(analysis: Analysis) -> Finding | None:
         return None
     number = int(held.sum())
     sentence = (
-        f"{count(number)} allocations or frees by the driver in {steps} steps after the first; the GPU idled "
+        f"{count(number)} allocations or frees by the driver in {steps} steps after the first; the {device_word(analysis.trace)} idled "
         f"{of_base(analysis, found.total)} in them for allocation and loading."
     )
     evidence = (("calls inside steps", count(number)), ("steps with them", str(steps)))

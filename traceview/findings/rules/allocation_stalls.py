@@ -21,4 +21,4 @@ def check(analysis: Analysis) -> Finding | None:
     )
 
 
-RULE = Rule(SLUG, "Allocation and loading hold up the GPU", check)
+RULE = Rule(SLUG, "Waiting for allocation and loading", check)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from traceview.analyses import Analysis
+from traceview.analyses.accelerator import device_word
 from traceview.findings.finding import Finding, Rule
-from traceview.findings.idle import idle, of_base, worth_saying
-from traceview.units import count, plural, safe
+from traceview.findings.idle import idle, named, of_base, worth_saying
+from traceview.units import count, plural
 
 SLUG = "blocking-copies"
 ADVICE = (
@@ -24,13 +25,13 @@ def check(analysis: Analysis) -> Finding | None:
         return None
     worst = int(own[np.argmax(syncs.damage[own])])
     where = str(syncs.op[worst]) or str(syncs.annotation[worst])
-    under = f" under {safe(where)}" if where else ""
+    under = f" under {named(where)}" if where else ""
     calls = int(syncs.calls[own].sum())
     sentence = (
-        f"{plural(calls, 'copy', 'copies')} blocked the host, most costly {safe(str(syncs.name[worst]))}{under}, and "
-        f"left the GPU without work for up to {of_base(analysis, damage)}."
+        f"{plural(calls, 'copy', 'copies')} blocked the host, most costly {named(str(syncs.name[worst]))}{under}, and "
+        f"left the {device_word(analysis.trace)} without work for up to {of_base(analysis, damage)}."
     )
-    evidence = (("calls", count(calls)), ("most costly", f"{safe(str(syncs.name[worst]))}{under}"))
+    evidence = (("calls", count(calls)), ("most costly", f"{named(str(syncs.name[worst]))}{under}"))
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", damage)
 
 

@@ -9,7 +9,7 @@ from traceview.findings.idle import idle, idle_finding
 SLUG = "data-loading"
 ADVICE = (
     "Load ahead: DataLoader(num_workers > 0, pin_memory=True, persistent_workers=True, prefetch_factor), "
-    "cheaper decoding and augmentation, or batches prepared on the GPU."
+    "cheaper decoding and augmentation, or batches prepared on the device."
 )
 
 
@@ -19,4 +19,4 @@ def check(analysis: Analysis) -> Finding | None:
     return idle_finding(analysis, SLUG, found, ("a data loader had the host", ADVICE, "high"))
 
 
-RULE = Rule(SLUG, "The GPU waits for data", check)
+RULE = Rule(SLUG, "Waiting for data", check)

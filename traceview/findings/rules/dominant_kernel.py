@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule, base_ns
-from traceview.units import count, duration, safe, share, short_name
+from traceview.findings.idle import named
+from traceview.units import count, duration, share, short_name
 
 SLUG = "dominant-kernel"
 LEAST_SHARE = 0.30  # of the summed kernel time
@@ -23,10 +24,10 @@ def check(analysis: Analysis) -> Finding | None:
         return None
     if int(kernels.sum[0]) < LEAST_OF_BASE * base_ns(analysis):
         return None
-    name = safe(short_name(str(kernels.name[0])))
+    name = named(short_name(str(kernels.name[0])))
     held = f"{share(float(kernels.share[0]))} of the summed kernel time ({duration(int(kernels.sum[0]))})"
     sentence = f"One kernel, {name}, holds {held}."
-    evidence = (("kernel", safe(str(kernels.name[0]))), ("calls", count(int(kernels.calls[0]))))
+    evidence = (("kernel", named(str(kernels.name[0]))), ("calls", count(int(kernels.calls[0]))))
     return Finding(SLUG, sentence, evidence, ADVICE, "high")
 
 

@@ -21,4 +21,4 @@ def check(analysis: Analysis) -> Finding | None:
     )
 
 
-RULE = Rule(SLUG, "The GPU waits for the CPU", check)
+RULE = Rule(SLUG, "Waiting for the CPU", check)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traceview.analyses import Analysis
+from traceview.analyses.accelerator import device_word
 from traceview.events import Flag, Kind
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import idle, of_base, worth_saying
@@ -40,7 +41,7 @@ def check(analysis: Analysis) -> Finding | None:
     if shorter is not None:
         evidence.append(("kernels shorter than their launch call", share(shorter)))
     sentence = (
-        f"The GPU waits for one launch after another: {of_base(analysis, found.total)} in {plural(found.gaps, 'gap')} of "
+        f"The {device_word(trace)} waits for one launch after another: {of_base(analysis, found.total)} in {plural(found.gaps, 'gap')} of "
         f"up to 200 µs between {count(len(kernels))} kernels of {duration(median)} (median)."
     )
     return Finding(SLUG, sentence, tuple(evidence), ADVICE, "medium", found.total, window=found.window)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traceview.analyses import Analysis
+from traceview.analyses.accelerator import device_word
 from traceview.findings.finding import Finding, Rule, has_windows
 from traceview.findings.idle import of_base, worth_saying
 from traceview.units import count, data_size, plural
@@ -24,7 +25,7 @@ def check(analysis: Analysis) -> Finding | None:
         return None
     calls, size = int(copies.calls[own].sum()), int(np.maximum(copies.bytes[own], 0).sum())
     sentence = (
-        f"{plural(calls, 'copy', 'copies')} between the GPU and pageable memory ({data_size(size)}) ran under no "
+        f"{plural(calls, 'copy', 'copies')} between the {device_word(analysis.trace)} and pageable memory ({data_size(size)}) ran under no "
         f"kernel for {of_base(analysis, exposed)}."
     )
     evidence = (("calls", count(calls)), ("data", data_size(size)))

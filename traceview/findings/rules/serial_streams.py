@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traceview.analyses import Analysis
+from traceview.analyses.accelerator import device_word
 from traceview.events import Flag, Kind
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import of_base, worth_saying
@@ -16,7 +17,7 @@ LEAST_SHARE = 0.05  # of the device's busy time, that the compute kernels of eac
 MOST_OVERLAP = 0.05  # of the smaller stream's busy time
 COMPARED = 8  # pairs
 ADVICE = (
-    "Look for what orders them: the default stream, events waited for too early, kernels that fill the GPU. Work that "
+    "Look for what orders them: the default stream, events waited for too early, kernels that fill the device. Work that "
     "needs the other stream's results cannot run beside it."
 )
 
@@ -46,7 +47,7 @@ def check(analysis: Analysis) -> Finding | None:
         return None
     overlap = share(float(pairs.share[i]))
     sentence = (
-        f"Streams {safe(str(pairs.left[i]))} and {safe(str(pairs.right[i]))} of GPU {safe(str(pairs.device[i]))} take turns "
+        f"Streams {safe(str(pairs.left[i]))} and {safe(str(pairs.right[i]))} of {device_word(analysis.trace)} {safe(str(pairs.device[i]))} take turns "
         f"(overlap {overlap} of the smaller): launched kernels waited while the other worked, and could have run beside "
         f"it for up to {of_base(analysis, stake)}."
     )

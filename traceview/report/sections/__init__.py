@@ -9,14 +9,20 @@ from traceview.report.context import Context
 from traceview.report.sections import (
     categories,
     charts,
+    collectives,
     copies,
+    findings,
     gaps,
     gpu_time,
+    health,
     kernels,
+    launch_behaviour,
     launches,
     method,
     operators,
+    phases,
     steps,
+    streams,
     synchronisation,
 )
 from traceview.report.view import SectionView
@@ -31,16 +37,22 @@ class Section(NamedTuple):
 
 
 SECTIONS: tuple[Section, ...] = (
+    Section("findings", "Findings", findings.build),
     Section("gpu-time", "GPU time", gpu_time.build),
     Section("timeline", "Timeline", None),
     Section("steps", "Steps", steps.build),
     Section("gaps", "Idle gaps", gaps.build),
     Section("synchronisation", "Synchronisation", synchronisation.build),
+    Section("streams", "Streams", streams.build),
+    Section("collectives", "Collectives", collectives.build),
+    Section("phases", "Phases", phases.build),
     Section("kernels", "Kernels", kernels.build),
     Section("operators", "Operators", operators.build),
     Section("copies", "Copies", copies.build),
     Section("launches", "Launches", launches.build),
+    Section("launch-behaviour", "Launch behaviour", launch_behaviour.build),
     Section("charts", "Charts", charts.build),
     Section("categories", "Categories", categories.build),
+    Section("health", "Trace health", health.build),
     Section("method", "Method", method.build),
 )
