@@ -16,8 +16,8 @@ from traceview.assets import asset
 from traceview.report import Report, ReportOptions, build, build_report, render_html
 from traceview.report.sections import SECTIONS
 from traceview.report.view import FactsView, FindingsView, SplitView, TableView, TimelineView
-from traceview.units import public_label
 from traceview.sources import read_trace
+from traceview.units import public_label
 
 GOLDEN = Path(__file__).parent / "golden"
 FAILED = Path(__file__).parents[1] / "golden-failures"
