@@ -10,7 +10,7 @@ import numpy as np
 from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
 from traceview.findings.finding import LOW, Finding, base_ns, base_word, has_windows
-from traceview.units import count, duration, hide_home, plural, safe, share
+from traceview.units import LABEL_LIMIT, count, duration, plural, share, shown
 
 MOST, MUCH = 0.50, 0.20  # shares of a cause from which its place on the host is named
 _NAMED_GAPS = 2_000  # largest gaps that are asked for their place
@@ -83,8 +83,8 @@ def _under(analysis: Analysis, some: np.ndarray, part: np.ndarray) -> str:
 
 
 def named(text: str) -> str:
-    """Return a name of the trace as a sentence has it: one line, no home folder."""
-    return safe(hide_home(text))
+    """Return a name of the trace as a sentence has it: one line, no home folder, cut to a length."""
+    return shown(text, LABEL_LIMIT)
 
 
 def worth_saying(analysis: Analysis, at_stake: int) -> bool:

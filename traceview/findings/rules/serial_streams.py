@@ -8,9 +8,9 @@ from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
 from traceview.events import Flag, Kind
 from traceview.findings.finding import Finding, Rule
-from traceview.findings.idle import of_base, worth_saying
+from traceview.findings.idle import named, of_base, worth_saying
 from traceview.intervals import amount_before, union
-from traceview.units import duration, safe, share
+from traceview.units import duration, share
 
 SLUG = "serial-streams"
 LEAST_SHARE = 0.05  # of the device's busy time, that the compute kernels of each stream must have
@@ -47,7 +47,7 @@ def check(analysis: Analysis) -> Finding | None:
         return None
     overlap = share(float(pairs.share[i]))
     sentence = (
-        f"Streams {safe(str(pairs.left[i]))} and {safe(str(pairs.right[i]))} of {device_word(analysis.trace)} {safe(str(pairs.device[i]))} take turns "
+        f"Streams {named(str(pairs.left[i]))} and {named(str(pairs.right[i]))} of {device_word(analysis.trace)} {named(str(pairs.device[i]))} take turns "
         f"(overlap {overlap} of the smaller): launched kernels waited while the other worked, and could have run beside "
         f"it for up to {of_base(analysis, stake)}."
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule
-from traceview.units import duration, plural, safe
+from traceview.findings.idle import named
+from traceview.units import duration, plural
 
 SLUG = "unrecorded-work"
 ADVICE = "Do not read these stretches as idle. Look for lost records, a second profiler, or work of another process."
@@ -21,7 +22,7 @@ def check(analysis: Analysis) -> Finding | None:
         f"In {plural(len(table), 'stretch', 'stretches')} ({duration(total)}) the host waited for the device, "
         "which shows no work although a launch came before: possibly unrecorded device work."
     )
-    evidence = (("longest", duration(int(table.dur[worst]))), ("waiting call", safe(str(table.call[worst]))))
+    evidence = (("longest", duration(int(table.dur[worst]))), ("waiting call", named(str(table.call[worst]))))
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", window=(start, start + int(table.dur[worst])))
 
 

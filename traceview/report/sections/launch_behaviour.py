@@ -9,7 +9,7 @@ import numpy as np
 from traceview.analyses.launch_behaviour import LaunchBehaviour, QueueDepth
 from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Block, Cell, Column, Fact, FactsView, SectionView, TableView
-from traceview.units import count, duration, plural, safe, share
+from traceview.units import count, duration, plural, share, shown
 
 LENGTHS = (
     Column("from", "Kernel length", "text"),
@@ -96,6 +96,6 @@ def _depth(table: QueueDepth) -> TableView:
     edges = [0, *(i for i in range(1, len(key)) if key[i] != key[i - 1]), len(key)]
     rows: list[tuple[Cell, ...]] = []
     for first, last in pairwise(edges):
-        name = (safe(str(table.device[first])), safe(str(table.stream[first])))
+        name = (shown(str(table.device[first])), shown(str(table.stream[first])))
         rows.append((*name, int(table.depth[first:last].max())))
     return TableView("queue-depth", "stream queues", DEPTH, tuple(rows), sort=2, page=10)

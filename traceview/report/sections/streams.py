@@ -5,7 +5,7 @@ from __future__ import annotations
 from traceview.analyses.streams import PAIRED
 from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Block, Cell, Column, SectionView, TableView
-from traceview.units import count, safe
+from traceview.units import count, shown
 
 TIMES = (
     Column("device", "Device", "text"),
@@ -55,7 +55,7 @@ def build(context: Context) -> SectionView:
 def _table(name: str, noun: str, columns: tuple[Column, ...], table: object, sort: int) -> TableView:
     values = [getattr(table, c.key).tolist() for c in columns]
     rows: list[tuple[Cell, ...]] = [
-        tuple(safe(v) if isinstance(v, str) else v for v in row) for row in zip(*values, strict=True)
+        tuple(shown(v) if isinstance(v, str) else v for v in row) for row in zip(*values, strict=True)
     ]
     rest = len(rows) - MOST_ROWS
     others = f"{rest:,} further {noun}." if rest > 0 else ""
