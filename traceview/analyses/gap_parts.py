@@ -55,7 +55,7 @@ _PLACE = {column: i for i, (column, _) in enumerate(CAUSES)}
 
 
 class Holes(NamedTuple):
-    """Hold gaps of one device, by time, in ns; `called`, `returned` are those of the launch, -1 for none."""
+    """Hold gaps, by device, then time, in ns; `called`, `returned` are those of the launch, -1 for none."""
 
     opening: np.ndarray
     closing: np.ndarray
@@ -63,6 +63,7 @@ class Holes(NamedTuple):
     returned: np.ndarray
     linked: np.ndarray  # bool: a launch is recorded
     same_graph: np.ndarray  # bool: the records before and after come from one graph launch
+    shift: np.ndarray  # ns from the trace's times to the axis where each rank has a stretch of its own
 
     @property
     def reached(self) -> np.ndarray:
@@ -72,7 +73,7 @@ class Holes(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Hold the pieces of the parts (a): gap, place in CAUSES, start and length in ns, by time."""
+    """Hold the pieces of the parts (a): gap, place in CAUSES, start and length in ns, by gap, then time."""
 
     hole: np.ndarray
     cause: np.ndarray
@@ -87,33 +88,27 @@ def late_launch(holes: Holes) -> np.ndarray:
 
 
 def pieces(holes: Holes, states: dict[str, Intervals]) -> Pieces:
-    """Cut the parts (a) at the edges of what the host was doing."""
+    """Cut the parts (a) at the edges of what the host was doing: `states`, on the axis of the ranks."""
     some = np.flatnonzero(late_launch(holes) & (holes.called > holes.opening))
-    first, last = holes.opening[some], holes.reached[some]
-    points = np.concatenate((first, last, *(_near(states[s], first, last) for s in STATES)))
-    points.sort()
-    start, end = points[:-1], points[1:]
-    at = np.searchsorted(first, start, "right") - 1
-    inside = np.flatnonzero(
-        (end > start) & (at >= 0) & (start < last[np.maximum(at, 0)]) if len(some) else start < 0
-    )
-    start, end, at = start[inside], end[inside], at[inside]
-    cause = np.full(len(start), _PLACE[HOST_LATE], np.int8)
+    first, last = (time[some] + holes.shift[some] for time in (holes.opening, holes.reached))
+    edges = np.unique(np.concatenate([edge for spans in states.values() for edge in spans]))
+    begun = np.searchsorted(edges, first, "right")
+    count = np.searchsorted(edges, last, "left") - begun + 1  # of pieces: one more than edges inside
+    hole = np.repeat(np.arange(len(some)), count)
+    ends = np.cumsum(count) - 1
+    start, end = np.empty(len(hole), np.int64), np.empty(len(hole), np.int64)
+    inner = np.ones(len(hole), bool)
+    inner[ends] = False
+    at = (np.arange(len(hole)) - (ends - count + 1)[hole] + begun[hole])[inner]
+    end[inner], end[ends] = edges[at], last
+    start[ends - count + 1] = first
+    start[1:][inner[:-1]] = end[:-1][inner[:-1]]
+    cause = np.full(len(hole), _PLACE[HOST_LATE], np.int8)
     for place in reversed(range(len(STATES))):
         spans = states[STATES[place]]
-        begun = np.searchsorted(spans.start, start, "right")
-        cause[begun > np.searchsorted(spans.end, start, "right")] = place
-    return Pieces(some[at], cause, start, end - start)
-
-
-def _near(spans: Intervals, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """Return the edges of spans that lie in stretches [first, last)."""
-    edges = np.concatenate((spans.start, spans.end))
-    if not len(first):
-        return edges[:0]
-    at = np.searchsorted(first, edges, "right") - 1
-    kept: np.ndarray = edges[(at >= 0) & (edges < last[np.maximum(at, 0)])]
-    return kept
+        running = np.searchsorted(spans.start, start, "right") > np.searchsorted(spans.end, start, "right")
+        cause[running] = place
+    return Pieces(some[hole], cause, start - holes.shift[some[hole]], end - start)
 
 
 def parts(holes: Holes, cut: Pieces) -> np.ndarray:

@@ -23,10 +23,10 @@ from traceview.analyses.gap_parts import (
 )
 from traceview.analyses.grouping import by_size, sums, texts
 from traceview.analyses.host_stack import Stack, stack_at
-from traceview.analyses.host_states import PROFILER, STATES, HostStates, spans
+from traceview.analyses.host_states import PROFILER, STATES, HostStates
 from traceview.analyses.stream_waits import waits_of
 from traceview.analyses.windows import marked_steps, windows
-from traceview.analyses.workspace import Work, Workspace
+from traceview.analyses.workspace import Workspace
 from traceview.events import Flag
 from traceview.intervals import union
 from traceview.tables import Table, column
@@ -67,9 +67,10 @@ class Gaps(Table):
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """Hold the gaps of one device: places in Workspace.work of the records before and after, and rows."""
+    """Hold gaps and their device: places in Workspace.work of the records before and after, and rows."""
 
     holes: Holes
+    device: np.ndarray
     before: np.ndarray
     after: np.ndarray
     launch: np.ndarray
@@ -80,68 +81,71 @@ class _Found:
 
 def gaps(workspace: Workspace) -> Gaps:
     """Return every idle gap of every device, with its parts."""
-    trace, states = workspace.trace, workspace.once(HostStates.found)
-    placed = windows(workspace, marked_steps(trace))
-    scope = workspace.scope_of_device
-    tables = []
-    for device in range(len(workspace.devices)):
-        found = _gaps_of(workspace, device, states.of(trace, int(scope[device])))
-        step = placed.at(found.holes.opening, scope == scope[device])
-        tables.append(_table(workspace, device, found, step))
-    columns = [c.name for c in Gaps.columns()]
-    if not tables:
-        tables = [Gaps(*(np.empty(0, object if c.unit == "text" else np.int64) for c in Gaps.columns()))]
-    return Gaps(*(np.concatenate([getattr(t, name) for t in tables]) for name in columns))
-
-
-def _gaps_of(workspace: Workspace, device: int, states: HostStates) -> _Found:
-    """Find and cut the gaps of one device."""
-    trace = workspace.trace
-    opening, closing, before, after = _holes(workspace.work, device)
-    link = workspace.work.link
-    launch = np.where(after >= 0, link[after], -1)
-    start, dur = trace.slices.start, trace.slices.dur
-    linked = launch >= 0
-    same = linked & (before >= 0) & (link[before] == launch)
-    same[same] = (trace.slices.flags[workspace.work.row[after[same]]] & Flag.GRAPH) != 0
-    called = np.where(linked, start[launch], -1)
-    holes = Holes(opening, closing, called, np.where(linked, called + dur[launch], -1), linked, same)
-    busy = {state: spans(trace, states.rows[state]) for state in STATES}
-    cut = pieces(holes, busy)
+    states = workspace.once(HostStates.found)
+    before, after = _neighbours(workspace)
+    holes, launch = _holes(workspace, before, after)
+    cut = pieces(holes, states.spans(workspace))
     figures = parts(holes, cut)
     queued = np.flatnonzero(figures[_PLACE[QUEUED]] > 0)
-    wait = np.full(len(opening), "", object)
+    wait = np.full(len(after), "", object)
     wait[queued] = waits_of(workspace, after[queued], states.waits)
     stack = _stacks(workspace, states, cut, (holes, figures, launch))
-    return _Found(holes, before, after, launch, figures, stack, wait)
+    device = workspace.work.device[after]
+    found = _Found(holes, device, before, after, launch, figures, stack, wait)
+    return _table(workspace, found, _steps(workspace, found))
 
 
-def _holes(work: Work, device: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return opening and closing of each gap, and the places of the records before and after it.
+def _neighbours(workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the records before and after each gap, as places in `work`, by device, then time.
 
     Before stands what began last of all that ended there; after, the first of what starts there, one with
     a launch where any has.
     """
-    own = np.flatnonzero(work.device == device)
-    start, end = work.start[own], work.end[own]
-    busy = union(start, end)
+    work, (start, end) = workspace.work, workspace.apart
     none = np.empty(0, np.int64)
-    if not len(own):
-        return none, none, none, none
-    opening = np.concatenate(
-        (start[:1], busy.end)
-    )  # records without length may lie before and behind the rest
-    closing = np.concatenate((busy.start, [end.max()]))
+    if not len(start):
+        return none, none
+    busy = union(start, end)
+    count, limits = len(workspace.devices), np.iinfo(np.int64)
+    first, last = np.full(count, limits.max), np.full(count, limits.min)
+    np.minimum.at(first, work.device, start)
+    np.maximum.at(last, work.device, end)
+    some = first <= last
+    # records without length may lie before and behind the rest of their device
+    opening = np.sort(np.concatenate((first[some], busy.end)))
+    closing = np.sort(np.concatenate((busy.start, last[some])))
     real = closing > opening
     opening, closing = opening[real], closing[real]
-    by_end = np.argsort(end, kind="stable")
-    before = own[by_end[np.searchsorted(end[by_end], opening, "right") - 1]]
-    first = np.searchsorted(start, closing, "left")
-    later = np.searchsorted(start, closing, "right")
-    linked = np.append(np.flatnonzero(work.link[own] >= 0), len(own))
-    candidate = linked[np.searchsorted(linked, first)]
-    place = np.where(candidate < later, candidate, first)
-    return opening, closing, before, own[np.minimum(place, len(own) - 1)]
+    by_start, by_end = (np.argsort(time, kind="stable") for time in (start, end))
+    before = by_end[np.searchsorted(end[by_end], opening, "right") - 1]
+    low, high = (np.searchsorted(start[by_start], closing, side) for side in ("left", "right"))
+    linked = np.append(np.flatnonzero(work.link[by_start] >= 0), len(start))
+    candidate = linked[np.searchsorted(linked, low)]
+    return before, by_start[np.where(candidate < high, candidate, low)]
+
+
+def _holes(workspace: Workspace, before: np.ndarray, after: np.ndarray) -> tuple[Holes, np.ndarray]:
+    """Return the gaps between records, and the rows of the launches that end them, -1 for none."""
+    work, s = workspace.work, workspace.trace.slices
+    launch = work.link[after]
+    linked = launch >= 0
+    same = linked & (work.link[before] == launch)
+    same[same] = (s.flags[work.row[after[same]]] & Flag.GRAPH) != 0
+    called = np.where(linked, s.start[launch], -1)
+    returned = np.where(linked, called + s.dur[launch], -1)
+    shift = workspace.scope_shift[workspace.scope_of_device[work.device[after]]]
+    return Holes(work.end[before], work.start[after], called, returned, linked, same, shift), launch
+
+
+def _steps(workspace: Workspace, found: _Found) -> np.ndarray:
+    """Return the step in whose window each gap opens, -1 for none."""
+    placed = windows(workspace, marked_steps(workspace.trace))
+    scope = workspace.scope_of_device
+    step, of_gap = np.full(len(found.device), -1, np.int64), scope[found.device]
+    for code in np.unique(scope[placed.device[placed.start >= 0]]).tolist():
+        own = np.flatnonzero(of_gap == code)
+        step[own] = placed.at(found.holes.opening[own], scope == code)
+    return step
 
 
 def _stacks(
@@ -162,25 +166,31 @@ def _stacks(
             state != PROFILER
         ):  # the profiler's slices lie on a lane of their own: there the launching thread tells
             own = host[largest[host] == place]
-            track[own] = _thread_of(workspace, states.rows[state], time[own])
+            track[own] = _thread_of(workspace, states.rows[state], time[own] + holes.shift[own])
     time[in_call], track[in_call] = holes.reached[in_call], s.track[launch[in_call]]
     return stack_at(workspace, track, time)
 
 
 def _thread_of(workspace: Workspace, rows: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return the thread on which a state is active at each time, given that it is; -1 for device records."""
+    """Return the thread on which a state is active at each time, given that it is; -1 for device records.
+
+    The times are those of the axis where each rank has a stretch of its own.
+    """
     s, tracks = workspace.trace.slices, workspace.trace.tracks
     if not len(rows) or not len(time):
         return np.full(len(time), -1, np.int64)
-    end = s.start[rows] + s.dur[rows]
+    start = s.start[rows] + workspace.scope_shift[workspace.scope_of_track[s.track[rows]]]
+    order = np.argsort(start, kind="stable")
+    rows, start = rows[order], start[order]
+    end = start + s.dur[rows]
     reach = np.maximum.accumulate(end)
     furthest = np.maximum.accumulate(np.where(end == reach, np.arange(len(rows)), 0))
-    track = s.track[rows[furthest[np.searchsorted(s.start[rows], time, "right") - 1]]]
+    track = s.track[rows[furthest[np.searchsorted(start, time, "right") - 1]]]
     on_host = np.array([not t.is_device for t in tracks], bool)
     return np.where(on_host[track], track, -1)
 
 
-def _table(workspace: Workspace, device: int, found: _Found, step: np.ndarray) -> Gaps:
+def _table(workspace: Workspace, found: _Found, step: np.ndarray) -> Gaps:
     names = np.append(texts(workspace.trace.names), "")
     code, work = workspace.trace.slices.name, workspace.work
     largest = np.argmax(found.figures, axis=0) if len(step) else np.empty(0, np.int64)
@@ -191,7 +201,7 @@ def _table(workspace: Workspace, device: int, found: _Found, step: np.ndarray) -
 
     figures = dict(zip((column for column, _ in CAUSES), found.figures, strict=True))
     return Gaps(
-        device=np.full(len(step), workspace.devices[device], object),
+        device=texts(workspace.devices)[found.device],
         start=found.holes.opening,
         dur=found.holes.closing - found.holes.opening,
         before=names[work.name[found.before]],

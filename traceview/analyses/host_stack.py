@@ -44,9 +44,10 @@ def innermost(workspace: Workspace, tree: Nesting, track: np.ndarray, time: np.n
     start = s.start[tree.rows]
     end = start + s.dur[tree.rows]
     at = np.full(len(time), -1, np.int64)
+    by_track = np.argsort(track, kind="stable")
     for code in np.unique(track[track >= 0]).tolist():
         first, last = np.searchsorted(tracks, [code, code + 1])
-        asked = np.flatnonzero(track == code)
+        asked = by_track[slice(*np.searchsorted(track[by_track], (code, code + 1)))]
         place = np.searchsorted(start[first:last], time[asked], "right") - 1
         at[asked] = np.where(place >= 0, place + first, -1)
     left = np.flatnonzero(at >= 0)

@@ -72,14 +72,14 @@ class HostStates:
         sync, kind = _waits(trace, waiting, records)
         return cls({**rows, SYNC: sync}, kind, named["record"][STREAM_WAIT])
 
-    def of(self, trace: Trace, scope: int) -> HostStates:
-        """Return the states of one rank."""
-        own = np.array([t.scope == scope for t in trace.tracks], bool)
-        if own.all():
-            return self
-        kept = {state: rows[own[trace.slices.track[rows]]] for state, rows in self.rows.items()}
-        sync = own[trace.slices.track[self.rows[SYNC]]]
-        return HostStates(kept, self.sync_kind[sync], self.waits[own[trace.slices.track[self.waits]]])
+    def spans(self, workspace: Workspace) -> dict[str, Intervals]:
+        """Return the time that each state covers, on the axis where each rank has a stretch of its own."""
+        found, s = {}, workspace.trace.slices
+        for state in STATES:
+            rows = self.rows[state]
+            start = s.start[rows] + workspace.scope_shift[workspace.scope_of_track[s.track[rows]]]
+            found[state] = union(start, start + s.dur[rows])
+        return found
 
 
 def spans(trace: Trace, rows: np.ndarray) -> Intervals:

@@ -17,24 +17,37 @@ _CALL = re.compile(r"StreamWaitEvent")
 def waits_of(workspace: Workspace, records: np.ndarray, waits: np.ndarray) -> np.ndarray:
     """Return for device records (places in `work`) the stream wait issued since the launch before on their stream.
 
-    `waits` are rows of the device's own records of stream waits; where the trace has none, the host
+    `waits` are rows of the device's own records of stream waits; of ranks that have none, the host
     calls serve, which do not name their stream. The text is empty where none is recorded.
     """
     trace, work = workspace.trace, workspace.work
     found = np.full(len(records), "", object)
-    calls = waits if len(waits) else named_rows(trace, trace.rows_of(Kind.RUNTIME), _CALL)
-    if not len(records) or not len(calls):
+    calls = named_rows(trace, trace.rows_of(Kind.RUNTIME), _CALL)
+    if not len(records) or not len(waits) + len(calls):
         return found
+    scope = workspace.scope_of_track
+    recorded = np.isin(scope[work.track[records]], scope[trace.slices.track[waits]])
     launch = work.link[records]
-    track = work.track[records] if len(waits) else trace.slices.track[launch]
     before, at = _launch_before(workspace)[records], trace.slices.start[launch]
-    for code in np.unique(track).tolist():
-        own = calls[trace.slices.track[calls] == code]
-        asked = np.flatnonzero(track == code)
-        place = np.searchsorted(trace.slices.start[own], at[asked], "right") - 1
-        held = place >= 0
-        held[held] = trace.slices.start[own[place[held]]] > before[asked[held]]
-        found[asked[held]] = _texts(workspace, own[place[held]])
+    track = np.where(recorded, work.track[records], trace.slices.track[launch])
+    for rows, mask in ((waits, recorded), (calls, ~recorded)):
+        asked = np.flatnonzero(mask)
+        place = _last_before(trace.slices.track[rows], trace.slices.start[rows], track[asked], at[asked])
+        asked, place = asked[place >= 0], place[place >= 0]
+        held = trace.slices.start[rows[place]] > before[asked]
+        found[asked[held]] = _texts(workspace, rows[place[held]])
+    return found
+
+
+def _last_before(track: np.ndarray, start: np.ndarray, asked: np.ndarray, time: np.ndarray) -> np.ndarray:
+    """Return the last of some slices (by start) that began by a time on a track, -1 for none."""
+    found = np.full(len(asked), -1, np.int64)
+    order, questions = np.argsort(track, kind="stable"), np.argsort(asked, kind="stable")
+    for code in np.intersect1d(track, asked).tolist():
+        own = order[slice(*np.searchsorted(track[order], (code, code + 1)))]
+        some = questions[slice(*np.searchsorted(asked[questions], (code, code + 1)))]
+        place = np.searchsorted(start[own], time[some], "right") - 1
+        found[some] = np.where(place >= 0, own[place], -1)
     return found
 
 
