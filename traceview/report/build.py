@@ -18,6 +18,8 @@ from traceview.report.view import NameTable, Report, ReportOptions, SectionView,
 from traceview.units import plural
 
 PAGE_LIMIT = 2_450_000  # bytes; the promise is 2.5 MB
+_FEWEST_ROWS = 25  # of a table, where longer ones would not fit
+_LEAST_ROOM = 100_000  # bytes for the timeline
 _TRIES = 4
 _FULL = 0.7  # of the room is well used
 
@@ -27,21 +29,32 @@ def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Re
     options = options_of(analysis, options or ReportOptions())
     analysis = shown_of(analysis)
     labels = labels_of(analysis, options.show_paths)
-    context = Context(analysis, options, NameBook(labels), labels)
-    made = {s.id: s.build(context) for s in SECTIONS if s.build is not None}
-    context.names.mark()
-    report = Report(
-        title=title(analysis.trace, options),
+    while True:
+        context = Context(analysis, options, NameBook(labels), labels)
+        made = {s.id: s.build(context) for s in SECTIONS if s.build is not None}
+        context.names.mark()
+        report = _without_timeline(context, tuple(made.values()))
+        room = PAGE_LIMIT - html.size_without_slices(report)
+        if options.top <= _FEWEST_ROWS or room - html.size_of_names(context.names.table()) > _LEAST_ROOM:
+            break
+        options = replace(options, top=max(options.top // 4, _FEWEST_ROWS))  # rows of texts beyond measure
+    view, names = _timeline(context, room)
+    made["timeline"] = _timeline_section(view, names)
+    return replace(report, sections=tuple(made[s.id] for s in SECTIONS), names=names)
+
+
+def _without_timeline(context: Context, sections: tuple[SectionView, ...]) -> Report:
+    analysis = context.analysis
+    return Report(
+        title=title(analysis.trace, context.options),
         verdict=kpis.verdict(analysis),
         chips=chips(analysis.trace),
         banner=kpis.banner(analysis),
-        kpis=kpis.kpis(analysis, labels),
-        sections=tuple(made.values()),
+        kpis=kpis.kpis(analysis, context.labels),
+        sections=sections,
+        names=context.names.uncut(),
         version=__version__,
     )
-    view, names = _timeline(context, PAGE_LIMIT - html.size_without_slices(report))
-    made["timeline"] = _timeline_section(view, names)
-    return replace(report, sections=tuple(made[s.id] for s in SECTIONS), names=names)
 
 
 def _timeline(context: Context, room: int) -> tuple[TimelineView | None, NameTable]:
@@ -56,7 +69,7 @@ def _timeline(context: Context, room: int) -> tuple[TimelineView | None, NameTab
         view, table = timeline.view(names, budget), names.table()
         if view is None:
             return view, table
-        part = len(view.payload) / max(room - html.size_of_names(table), 1)
+        part = html.size_of_timeline(view) / max(room - html.size_of_names(table), 1)
         if part <= 1:
             best, fits = (view, table), budget
             if not too_large or part > _FULL:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from traceview.assets import asset
 from traceview.report.codec import pack_texts, script_json
-from traceview.report.view import Cell, ChartsView, FindingsView, NameTable, Report, TableView, TimelineView
-from traceview.units import significant
+from traceview.report.view import Cell, ChartsView, NameTable, Report, TableView, TimelineView
+from traceview.units import middle, significant
 
 if TYPE_CHECKING:
     import jinja2
@@ -32,13 +32,15 @@ SCRIPTS = (
     "main",
 )
 LIBRARY = "templates/vendor/plotly-basic.min.js"
-_FRAME = 12_000  # bytes of HTML around the blocks
-_FINDING = 5_000  # bytes of a finding with its explanation
-_CELL = 14  # bytes of a table cell as JSON, on average
+_HINT = 300  # characters of a full name where the pointer rests, in a page without scripts
 
 
 def render_html(report: Report) -> str:
     """Return the page; raises ValueError if one of our own scripts could end its block early."""
+    return _page(report, _names(report.names))
+
+
+def _page(report: Report, names: str) -> str:
     tables, charts, timeline = _parts(report)
     scripts = [_script(f"templates/js/{name}.js") for name in SCRIPTS]
     if charts:
@@ -52,7 +54,7 @@ def render_html(report: Report) -> str:
             csp=policy([boot, *scripts]),
             styles=[_trusted(_text(f"templates/css/{name}.css")) for name in STYLES],
             scripts={"boot": _trusted(boot), "page": [_trusted(s) for s in scripts]},
-            names=_trusted(_names(report.names)),
+            names=_trusted(names),
             payload=_trusted(timeline.payload if timeline else ""),
             data=_trusted(_data(tables, charts, timeline)),
         )
@@ -71,15 +73,13 @@ def policy(scripts: list[str]) -> str:
 
 
 def size_without_slices(report: Report) -> int:
-    """Estimate the bytes of a page without its timeline and names, a little too large."""
-    tables, charts, _ = _parts(report)
-    cells = sum(len(t.rows) * len(t.columns) for t in tables)
-    drawn = sum(_size(LIBRARY) for _ in charts[:1])
-    own = sum(_size(f"templates/js/{n}.js") for n in ("boot", *SCRIPTS))
-    styles = sum(_size(f"templates/css/{n}.css") for n in STYLES)
-    found = sum(len(b.findings) for s in report.sections for b in s.blocks if isinstance(b, FindingsView))
-    blocks = cells * _CELL + 4_000 * len(charts) + 8_000 * len(tables) + _FINDING * found
-    return drawn + own + styles + blocks + _FRAME
+    """Return the bytes of a page without its timeline and its dictionary of names."""
+    return len(_page(report, "").encode("utf-8"))
+
+
+def size_of_timeline(timeline: TimelineView) -> int:
+    """Return the bytes of the timeline in the page, but for its few lines of text."""
+    return len(timeline.payload) + len(script_json(_plain_timeline(timeline)).encode("utf-8"))
 
 
 def size_of_names(names: NameTable) -> int:
@@ -158,10 +158,6 @@ def _text(path: str) -> str:
     return asset(path).read_text(encoding="utf-8")
 
 
-def _size(path: str) -> int:
-    return asset(path).stat().st_size
-
-
 def _script(path: str) -> str:
     """Return one of our scripts, sure not to end its own block or to open a comment."""
     text = _text(path)
@@ -183,6 +179,7 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.filters["form"] = _form
+    environment.filters["hint"] = lambda text: middle(text, _HINT)
     return environment
 
 

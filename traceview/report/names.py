@@ -44,6 +44,10 @@ class NameBook:
             self._labels.append("" if label == text else label)
         return index
 
+    def uncut(self) -> NameTable:
+        """Return all names and labels as they are, whatever their size."""
+        return NameTable(tuple(self._texts), tuple(self._labels))
+
     def mark(self) -> None:
         """Say that the names added so far stand in tables: they are the last to be cut."""
         self._important = len(self._texts)
