@@ -77,5 +77,6 @@ def test_a_finding_opens_its_window_in_the_timeline(visit: Visitor) -> None:
 def test_the_terminal_says_the_worst_findings_after_the_verdict() -> None:
     lines = summary_text(analysed(*gap())).splitlines()
     (line,) = [x for x in lines if x.startswith("▲")]
-    assert "[host-late-gaps, up to 100 µs (32.3 % of the GPU span)]" in line
+    assert line.endswith("[host-late-gaps]")
+    assert "100 µs (32.3 % of the GPU span)" in line
     assert lines.index(line) < 6

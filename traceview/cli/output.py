@@ -75,6 +75,13 @@ def write_page(target: str, page: str, verdict: str) -> Path | None:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return None
+    path = write_file(target, data)
+    say(f"wrote {safe(target)} ({len(data) / _MEGABYTE:.1f} MB): {safe(verdict)}", err=False)
+    return path
+
+
+def write_file(target: str, data: bytes) -> Path:
+    """Write a file beside its place and move it there: never half."""
     path = Path(os.path.realpath(target))  # a link stays a link
     try:
         if path.is_symlink():
@@ -85,7 +92,6 @@ def write_page(target: str, page: str, verdict: str) -> Path | None:
             _write_beside(path, data)
     except OSError as error:
         raise _unwritable(target, error) from error
-    say(f"wrote {safe(target)} ({len(data) / _MEGABYTE:.1f} MB): {safe(verdict)}", err=False)
     return path
 
 

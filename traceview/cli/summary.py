@@ -21,6 +21,10 @@ from traceview.cli.options import step_options, trace_options
 @click.option(
     "--top", type=click.IntRange(1), default=10, show_default=True, help="Rows of each table of the text."
 )
+@click.option(
+    "--save", metavar="FILE", help="Keep what a later comparison needs: small JSON, nothing private in it."
+)
+@click.option("--force", is_flag=True, help="Overwrite the file of --save if it exists.")
 def summary(
     trace: str | None,
     categories: str | None,
@@ -30,6 +34,8 @@ def summary(
     step_name: str | None,
     form: str,
     top: int,
+    save: str | None,
+    force: bool,
 ) -> None:
     """Print where the GPU time of TRACE went.
 
@@ -37,12 +43,19 @@ def summary(
     the folder $PROFILER_OUTPUT_DIR.
     """
     from traceview.analyses import Choice
-    from traceview.cli.loading import load
+    from traceview.cli.loading import choose, load
     from traceview.cli.output import print_json
+    from traceview.cli.saving import refuse_saving, save_run
     from traceview.report.export import summary_document, summary_text
 
-    _, analysis = load(trace, categories, quiet, Choice.parsed(chosen, skip_first, step_name))
+    choice = Choice.parsed(chosen, skip_first, step_name)
+    path = choose(trace, quiet)
+    if save is not None:
+        refuse_saving(save, path, force)
+    _, analysis = load(path, categories, quiet, choice)
     if form == "json":
         print_json(summary_document(analysis))
     else:
         click.echo(summary_text(analysis, top), nl=False)
+    if save is not None:
+        save_run(save, analysis, quiet)

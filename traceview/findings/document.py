@@ -88,10 +88,10 @@ def findings_text(found: Findings, analysis: Analysis, title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def top_lines(found: Findings, analysis: Analysis, most: int) -> list[str]:
+def top_lines(found: Findings, most: int) -> list[str]:
     """Return one line per finding, the worst first, of those with time at stake above a note."""
     return [
-        f"{mark_of(f)} {f.severity.word}: {f.sentence} [{f.slug}, {at_stake(f, analysis)}]"
+        f"{mark_of(f)} {f.severity.word}: {f.sentence} [{f.slug}]"
         for f in found.found
         if f.at_stake is not None and f.severity.word != "note"
     ][:most]
