@@ -9,7 +9,7 @@ from traceview.units import LABEL_LIMIT, count, duration, plural, share, shown
 
 MOST_ROWS = 200
 COLUMNS = (
-    Column("number", "Step", "text"),
+    Column("number", "Step", "count"),
     Column(
         "period",
         "Device period ms",
@@ -22,13 +22,20 @@ COLUMNS = (
     Column("exposed_collective", "Collective ms", "ms", "of the window: exposed collectives"),
     Column("exposed_copy", "Copy ms", "ms", "of the window: exposed copies"),
     Column("exposed_fill", "Fill ms", "ms", "of the window: exposed fills"),
-    Column("idle", "Idle ms", "ms", "of the window: no device work; the five parts add up to it"),
+    Column(
+        "idle",
+        "Idle ms",
+        "ms",
+        "of the window: no device work; with the parts before it, it adds up to the window",
+    ),
     Column("kernels", "Kernels", "count", "kernels it launched"),
     Column("kernel_sum", "Kernel sum ms", "ms", "their added durations"),
     Column("launches", "Launches", "count"),
     Column("outside", "Outside ms", "ms", "work it launched that ran outside its window"),
     Column("marks", "Remarks", "text"),
 )
+_WHERE_USED = ("exposed_collective", "exposed_copy", "exposed_fill", "outside", "marks")
+"""Columns that are left out where all of them are zero or empty."""
 _MARKS = (
     ("open_end", "open end"),
     ("outlier", "outlier"),
@@ -44,13 +51,15 @@ def build(context: Context) -> SectionView:
     table, time = context.analysis.step_windows, context.analysis.step_time
     if not len(table):
         return SectionView("steps", "Steps", empty=EMPTY)
-    rows = tuple(_row(table, i) for i in range(min(len(table), MOST_ROWS)))
+    rows = [_row(table, i) for i in range(min(len(table), MOST_ROWS))]
     others = f"{len(table) - len(rows):,} further steps." if len(table) > len(rows) else ""
+    used = [i for i, c in enumerate(COLUMNS) if c.key not in _WHERE_USED or any(row[i] for row in rows)]
+    columns, cells = tuple(COLUMNS[i] for i in used), tuple(tuple(row[i] for i in used) for row in rows)
     return SectionView(
         "steps",
         "Steps",
         _note(time, context.analysis.utilisation_reliable or not len(context.analysis.gpu_time)),
-        (FactsView("", _facts(table, time)), TableView("steps", "steps", COLUMNS, rows, 0, others=others)),
+        (FactsView("", _facts(table, time)), TableView("steps", "steps", columns, cells, 0, others=others)),
     )
 
 
@@ -105,4 +114,4 @@ def _row(table: StepWindows, i: int) -> tuple[Cell, ...]:
         None if unknown.get(c.key) or (c.key in parts and not placed) else v
         for c, v in zip(COLUMNS[1:-1], figures, strict=True)
     ]
-    return (str(int(table.number[i])), *cells, ", ".join(marks))
+    return (int(table.number[i]), *cells, ", ".join(marks))
