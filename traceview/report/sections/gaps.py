@@ -9,6 +9,7 @@ from traceview.analyses.gap_parts import CAUSES, THRESHOLDS
 from traceview.analyses.gaps import NO_WAIT_RECORDED, Gaps, longest_gaps
 from traceview.report.context import NO_KERNELS, Context
 from traceview.report.view import Block, Cell, Column, DefinitionsView, SectionView, TableView
+from traceview.report.wording import begin
 from traceview.units import LABEL_LIMIT, duration, plural, safe, share
 
 MEANINGS = {
@@ -42,15 +43,11 @@ GAP_COLUMNS = (
     Column("dur", "Length µs", "us", bar=True),
     Column("cause", "Cause", "text", "of the largest part"),
     Column("parts", "Parts", "text"),
-    Column("before", "After this work", "name"),
-    Column("after", "Before this work", "name"),
+    Column("before", "After", "name", "the work that ended as the gap opened"),
+    Column("after", "Before", "name", "the work that closed it"),
     Column(
-        "where",
-        "Host was in",
-        "text",
-        "innermost operator, annotation, Python frame of the largest host part",
+        "where", "Host in", "text", "innermost operator, annotation, Python frame of the largest host part"
     ),
-    Column("device", "GPU", "text"),
 )
 UNKNOWN = (
     "Unknown is the time before work whose launch is not in the trace: work launched before the profiler started, "
@@ -115,7 +112,11 @@ def _longest(context: Context) -> TableView:
     if rest:
         left = int(table.dur.sum()) - int(table.dur[order].sum())
         others = f"Others ({rest:,} gaps): {duration(left)}."
-    return TableView("gaps", "longest gaps", GAP_COLUMNS, tuple(rows), sort=1, page=10, others=others)
+    columns: tuple[Column, ...] = GAP_COLUMNS
+    if len(context.analysis.gpu_time) > 1:
+        columns += (Column("device", begin(context.device), "text"),)
+    cells = tuple(row[: len(columns)] for row in rows)
+    return TableView("gaps", "longest gaps", columns, cells, sort=1, page=10, others=others)
 
 
 def shown(context: Context, name: str) -> str:
@@ -126,6 +127,8 @@ def shown(context: Context, name: str) -> str:
 def _row(context: Context, table: Gaps, i: int) -> tuple[Cell, ...]:
     found = [(int(getattr(table, column)[i]), label) for column, label in CAUSES]
     texts = [f"{label} {duration(ns)}" for ns, label in sorted(found, key=lambda x: -x[0]) if ns]
+    if len(texts) == 1:
+        texts = ["all of it"]
     if int(table.queued[i]):
         texts.append(safe(str(table.wait[i])) or NO_WAIT_RECORDED)
     where = [str(getattr(table, key)[i]) for key in ("op", "annotation", "python")]

@@ -51,7 +51,7 @@ DEFINITIONS = (
         "start delay",
         (
             "kernel start − the later of launch start and end of the work before it on its stream, at least 0: "
-            "what the launch itself cost. A deep queue on a busy GPU has a large latency and no start delay, "
+            "what the launch itself cost. A deep queue on a busy device has a large latency and no start delay, "
             "and is healthy."
         ),
     ),
