@@ -16,6 +16,7 @@ import pytest
 from tests import docs
 from tests.architecture.source import ROOT, modules
 from traceview import cli, errors
+from traceview.cli.findings import GATE_FAILED
 
 TEXT = docs.README.read_text(encoding="utf-8")
 SAMPLE = ROOT / "sample_traces" / "demo" / "gpu-training-synthetic.json.gz"
@@ -123,7 +124,7 @@ def test_every_error_and_its_exit_status_is_documented() -> None:
     assert {k.slug for k in kinds} | {"internal-error"} == first_cells("Errors")
     cells = re.findall(r"^\| ([\d, ]+) \|", section("Exit statuses"), re.MULTILINE)
     documented = {int(status) for cell in cells for status in cell.split(",")}
-    assert {k.status for k in kinds} | {0, cli.INTERNAL, cli.INTERRUPTED, cli.BROKEN_PIPE} == documented
+    assert {k.status for k in kinds} | {0, GATE_FAILED, cli.INTERNAL, cli.INTERRUPTED, cli.BROKEN_PIPE} == documented
 
 
 def test_every_fact_is_documented() -> None:
