@@ -11,7 +11,7 @@
     const full = (row, j) => (columns[j].form === "name" ? names.text(row[j]) : row[j]);
     const haystack = rows.map((r) => columns.map((c, j) => (numeric[j] ? "" : c.form === "name" ? names.label(r[j]) + " " + names.text(r[j]) : r[j])).join(" ").toLowerCase());
     const most = columns.map((c, j) => (c.bar ? rows.reduce((m, r) => Math.max(m, r[j] || 0), 0) : 0));
-    const state = { sort: spec.sort, down: numeric[spec.sort], query: "", page: 0, size: spec.page };
+    const state = { sort: spec.sort, down: numeric[spec.sort] && spec.sort > 0, query: "", page: 0, size: spec.page };
     let view = [], wait = 0;
 
     const search = element("input", { type: "search", placeholder: "Filter: words or /regex/", "aria-label": "Filter " + spec.noun });

@@ -195,7 +195,7 @@ def test_one_stray_stamp_coarsens_the_timeline_and_nothing_else(tmp_path: Path) 
 
 
 def test_the_longest_trace_that_is_read_has_a_page(tmp_path: Path) -> None:
-    edge = (2**61 - 1000) / 1000
+    edge = (2**60 - 1000) / 1000
     events = [
         event("kernel", "a", -edge, 5),
         event("kernel", "b", edge, 5),
@@ -203,7 +203,7 @@ def test_the_longest_trace_that_is_read_has_a_page(tmp_path: Path) -> None:
     ]
     report = build_report(analyze(trace_of(tmp_path / "t.json", events)))
     view = next(b for s in report.sections for b in s.blocks if isinstance(b, TimelineView))
-    assert (view.layout["items"], view.layout["unit"]) == (3, 2048)
+    assert (view.layout["items"], view.layout["unit"]) == (3, 1024)
     assert render_html(report)
 
 
