@@ -61,6 +61,15 @@ def test_a_gate_fails_on_a_severity_or_worse_and_on_a_slug_above_note(
     assert run(["findings", trace, *words]) == status
 
 
+def test_a_gate_that_could_not_ask_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "lost.json"
+    path.write_bytes(text(*gap(), *lost(10)))
+    assert run(["findings", str(path), "--fail-on", "high"]) == 0
+    assert "A gate says nothing about these." in capsys.readouterr().err
+    assert run(["findings", str(path), "--fail-on", "high", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_an_unknown_gate_is_wrong_usage_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["findings", "nowhere.json", "--fail-on", "worst"]) == 2
     assert "--fail-on worst" in capsys.readouterr().err

@@ -45,8 +45,9 @@ def findings(
     from traceview.analyses import Choice
     from traceview.cli.loading import load
     from traceview.cli.output import print_json
+    from traceview.cli.streams import say
     from traceview.findings import check, checked_gate
-    from traceview.findings.document import findings_document, findings_markdown, findings_text
+    from traceview.findings.document import closing, findings_document, findings_markdown, findings_text
     from traceview.report.selected import shown_of, title_of
 
     asked = [checked_gate(gate) for gate in gates]
@@ -58,4 +59,6 @@ def findings(
     else:
         paint = findings_markdown if form == "md" else findings_text
         click.echo(paint(found, shown, title_of(analysis)), nl=False)
+    if asked and found.unanswered and not quiet:
+        say(f"traceview: {closing(found)[-1]} A gate says nothing about these.")
     return GATE_FAILED if any(found.fails(gate) for gate in asked) else 0
