@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from traceview.analyses.grouping import texts
+from traceview.analyses.axes import shifts
+from traceview.analyses.grouping import compact, texts
 from traceview.analyses.workspace import Workspace
 from traceview.events import Flag, Kind
 from traceview.intervals import amount_before, gaps, union
@@ -103,37 +103,32 @@ def _depth(workspace: Workspace) -> QueueDepth:
     work, trace = workspace.work, workspace.trace
     order = workspace.by_stream
     order = order[work.link[order] >= 0]
-    track = work.track[order]
-    edges = np.flatnonzero(np.diff(track, prepend=-1))
-    columns: list[tuple[str, str, np.ndarray, np.ndarray]] = []
-    for first, last in pairwise([*edges.tolist(), len(order)]):
-        own = order[first:last]
-        launched = np.minimum(trace.slices.start[work.link[own]], work.start[own])
-        at, depth = _steps(launched, work.start[own])
-        where = trace.tracks[int(track[first])]
-        columns.append((where.device or "", where.stream or "", *_thinned(at, depth)))
-    counts = [len(at) for _, _, at, _ in columns]
-    empty = np.empty(0, np.int64)
-    return QueueDepth(
-        texts(d for (d, *_), n in zip(columns, counts, strict=True) for _ in range(n)),
-        texts(s for (_, s, *_), n in zip(columns, counts, strict=True) for _ in range(n)),
-        np.concatenate([empty, *(at for *_, at, _ in columns)]),
-        np.concatenate([empty, *(depth for *_, depth in columns)]),
-    )
+    used, stream = compact(work.track[order], len(trace.tracks))
+    begun = work.start[order]
+    launched = np.minimum(trace.slices.start[work.link[order]], begun)
+    shift = shifts(stream, launched, begun, len(used))  # one axis for all streams: each is empty at its end
+    at = np.concatenate((launched, begun)) + np.tile(shift[stream], 2)
+    by_time = np.argsort(at, kind="stable")
+    depth = np.cumsum(np.repeat(np.array([1, -1]), len(order))[by_time])
+    at, stream = at[by_time], np.tile(stream, 2)[by_time]
+    last = np.flatnonzero(np.append(at[1:] != at[:-1], True)) if len(at) else np.empty(0, np.int64)
+    at, stream, depth = at[last], stream[last], depth[last]
+    kept = _thinned(stream, len(used))
+    at, stream = at[kept], stream[kept]
+    depth = np.maximum.reduceat(depth, kept) if len(kept) else depth
+    tracks = [trace.tracks[t] for t in used.tolist()]
+    devices, streams = texts(t.device or "" for t in tracks), texts(t.stream or "" for t in tracks)
+    return QueueDepth(devices[stream], streams[stream], at - shift[stream], depth)
 
 
-def _steps(launched: np.ndarray, begun: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the times at which the depth changes, and the depth from each on."""
-    at = np.concatenate((launched, begun))
-    step = np.repeat(np.array([1, -1]), len(launched))
-    order = np.argsort(at, kind="stable")
-    at, depth = at[order], np.cumsum(step[order])
-    last = np.append(at[1:] != at[:-1], True)
-    return at[last], depth[last]
-
-
-def _thinned(at: np.ndarray, depth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if len(at) <= DEPTH_POINTS:
-        return at, depth
-    begin = np.arange(DEPTH_POINTS) * len(at) // DEPTH_POINTS
-    return at[begin], np.maximum.reduceat(depth, begin)
+def _thinned(stream: np.ndarray, streams: int) -> np.ndarray:
+    """Return the points that are kept: of a stream with too many, where its stretches begin."""
+    count = np.bincount(stream, minlength=streams)
+    kept = np.arange(len(stream))
+    many = np.flatnonzero(count > DEPTH_POINTS)
+    if not len(many):
+        return kept
+    first = np.cumsum(count) - count
+    begins = [first[s] + np.arange(DEPTH_POINTS) * count[s] // DEPTH_POINTS for s in many.tolist()]
+    few = kept[(count <= DEPTH_POINTS)[stream]]
+    return np.sort(np.concatenate((few, *begins)))

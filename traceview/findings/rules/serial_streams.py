@@ -67,10 +67,12 @@ def _compute_rows(analysis: Analysis) -> dict[tuple[str, str], np.ndarray]:
     communicating = set(analysis.collectives.name.tolist())
     collective = np.array([n in communicating for n in trace.names], bool)
     rows = rows[~collective[s.name[rows]]]
+    rows = rows[np.argsort(s.track[rows], kind="stable")]
+    tracks, first = np.unique(s.track[rows], return_index=True)
     where = {}
-    for track in np.unique(s.track[rows]).tolist():
+    for track, own in zip(tracks.tolist(), np.split(rows, first[1:]), strict=False):
         at = trace.tracks[track]
-        where[(at.device or "", at.stream or "")] = rows[s.track[rows] == track]
+        where[(at.device or "", at.stream or "")] = own
     return where
 
 
