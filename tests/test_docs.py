@@ -124,7 +124,13 @@ def test_every_error_and_its_exit_status_is_documented() -> None:
     assert {k.slug for k in kinds} | {"internal-error"} == first_cells("Errors")
     cells = re.findall(r"^\| ([\d, ]+) \|", section("Exit statuses"), re.MULTILINE)
     documented = {int(status) for cell in cells for status in cell.split(",")}
-    assert {k.status for k in kinds} | {0, GATE_FAILED, cli.INTERNAL, cli.INTERRUPTED, cli.BROKEN_PIPE} == documented
+    assert {k.status for k in kinds} | {
+        0,
+        GATE_FAILED,
+        cli.INTERNAL,
+        cli.INTERRUPTED,
+        cli.BROKEN_PIPE,
+    } == documented
 
 
 def test_every_fact_is_documented() -> None:

@@ -1,7 +1,8 @@
 """traceview: tell people what their GPU really did.
 
 The public verbs, in the order in which data flows: `read_trace` (bytes to columns), `analyze`
-(columns to results), `build_report` (results to plain data), `render_html` (data to one page).
+(columns to results), `check` (results to findings), `build_report` (results to plain data),
+`render_html` (data to one page).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from traceview.analyses import Analysis, analyze
     from traceview.errors import InputError, OutputError, TraceviewError, UsageError
     from traceview.events import Trace
+    from traceview.findings import check
     from traceview.report.build import build_report
     from traceview.report.html import render_html
     from traceview.report.view import Report
@@ -24,6 +26,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "read_trace": "traceview.sources",
     "analyze": "traceview.analyses",
+    "check": "traceview.findings",
     "build_report": "traceview.report.build",
     "render_html": "traceview.report.html",
     "Trace": "traceview.events",
@@ -46,6 +49,7 @@ __all__ = [
     "__version__",
     "analyze",
     "build_report",
+    "check",
     "read_trace",
     "render_html",
 ]

@@ -23,7 +23,15 @@ from traceview.units import hide_home, safe
 
 SCHEMA = "traceview.saved/1"
 LARGEST = 1_000_000  # bytes
-_SIZES = ((500, 250), (500, 64), (500, 32), (500, 12), (250, 12), (100, 8), (40, 4))  # rows and steps, tried in turn
+_SIZES = (
+    (500, 250),
+    (500, 64),
+    (500, 32),
+    (500, 12),
+    (250, 12),
+    (100, 8),
+    (40, 4),
+)  # rows and steps, tried in turn
 _MOST_HEADLINES = 500  # steps whose headlines are kept
 _LONGEST_NAME = 300
 _OPERATORS, _SHAPES = 50, 5
