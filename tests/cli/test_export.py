@@ -132,3 +132,18 @@ def test_home_and_host_do_not_leave_in_the_label(label: str) -> None:
     for text in (summary_text(analysis), json.dumps(summary_document(analysis))):
         assert "somebody" not in text
         assert "gpu_box" not in text
+
+
+def test_the_text_shows_no_home_folder_and_the_document_keeps_names_whole() -> None:
+    home = "/home/somebody/code/"
+    names = [f"{home}{word}" for word in ("model.py(3): forward", "kernel.cu", "note", "Memcpy HtoD", "dev")]
+    frame, work, mark, moved, where = names
+    analysis = analysed(
+        op(frame, 0, 90), note(mark, 1, 80), launch(5, 3, 1), kernel(work, 100, 2000, 1),
+        *[kernel("z", 101 + i, 1) for i in range(5)], {**copy(150, 10), "name": moved},
+        {**kernel("elsewhere", 160, 9, device=where), "pid": where},
+    )  # fmt: skip
+    assert "somebody" not in summary_text(analysis)
+    facts = json.dumps(summary_document(analysis)["facts"])
+    assert work in facts
+    assert frame in facts

@@ -21,7 +21,7 @@ from traceview.report.selected import shown_of, title_of
 from traceview.report.time_documents import time_documents
 from traceview.report.title import chips
 from traceview.report.wording import begin, device_word, missing_records, only_recorded
-from traceview.units import count, data_size, duration, plural, public_label, safe, share
+from traceview.units import count, data_size, duration, hide_home, plural, public_label, safe, share
 
 SCHEMA = "traceview.summary/1"
 TOP_FINDINGS = 3
@@ -263,7 +263,7 @@ def _steps(analysis: Analysis) -> list[str]:
 
 def _warnings(analysis: Analysis, level: str) -> list[str]:
     mark = "!" if level == "warning" else "i"
-    return [f"{mark} {safe(n.message)} [{n.code}]" for n in analysis.warnings if n.level == level]
+    return [f"{mark} {hide_home(safe(n.message))} [{n.code}]" for n in analysis.warnings if n.level == level]
 
 
 def _account(analysis: Analysis) -> list[str]:
@@ -279,7 +279,8 @@ def _others(number: int, top: int, column: str, ns: int) -> list[str]:
 
 
 def _grid(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> list[str]:
-    """Return lines with aligned columns, indented by two."""
+    """Return lines with aligned columns, indented by two; no cell shows a home folder."""
+    rows = [[hide_home(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     return [
         "  " + "  ".join(f"{cell:{a}{w}}" for cell, a, w in zip(row, align, widths, strict=True)).rstrip()
