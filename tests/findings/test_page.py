@@ -8,14 +8,12 @@ import pytest
 
 from tests.analyses.making import analysed, op
 from tests.findings.making import SLUGS, gap, lost
-from tests.report.conftest import GPU_SAMPLE, Visitor, browser, html_of, visit
+from tests.pages import GPU_SAMPLE, Visitor, html_of
 from tests.report.test_html import EVIL
 from traceview.report import Report, build_report, render_html
 from traceview.report.export import summary_text
 from traceview.report.sections import SECTIONS
 from traceview.report.view import FindingsView
-
-__all__ = ["browser", "visit"]  # fixtures
 
 
 def view_of(report: Report) -> FindingsView:

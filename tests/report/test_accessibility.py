@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.conftest import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visitor
+from tests.pages import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visitor
 
 PACKAGE = "axe_playwright_python"  # it ships axe.min.js; its own wrapper is not used
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.analyses.making import analysed, kernel
-from tests.report.conftest import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visit, Visitor, html_of
+from tests.pages import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visit, Visitor, html_of
 from tests.report.test_html import EVIL, evil_trace
 from tests.report.test_timeline import wide_trace
 from traceview.analyses import analyze

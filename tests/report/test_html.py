@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.conftest import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, html_of, report_of
+from tests.pages import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, html_of, report_of
 from traceview.analyses import analyze
 from traceview.report import build_report, figures, html, render_html
 from traceview.report.view import TableView

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.analyses.making import analysed, call, copy, kernel, launch, op
-from tests.report.conftest import GPU_SAMPLE, report_of
+from tests.pages import GPU_SAMPLE, report_of
 from tests.report.test_codec import unpack
 from traceview.analyses import Analysis, analyze
 from traceview.assets import asset

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.report.conftest import CPU_SAMPLE, GPU_SAMPLE, html_of, report_of
+from tests.pages import CPU_SAMPLE, GPU_SAMPLE, html_of, report_of
 from traceview.analyses import analyze
 from traceview.assets import asset
 from traceview.report import Report, ReportOptions, build, build_report, render_html

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.report.conftest import GPU_SAMPLE, HOSTILE, report_of
+from tests.pages import GPU_SAMPLE, HOSTILE, report_of
 from tests.report.test_codec import unpack
 from traceview.analyses import analyze
 from traceview.events import DEVICE_WORK, Flag, Trace
