@@ -127,9 +127,16 @@ class Collector:
             self._phase_of_lane.append(phase)
             group = GROUP_OF_CATEGORY.get(str(cat).lower(), "wide")
             self._group_of_lane.append(_GROUP_NAMES.index(group))
-        lane = np.array(lanes, np.int32)
+        lane = np.fromiter(lanes, np.int32, len(lanes))
         batch = _Batch(
-            self._flushed, lane, np.array(names, np.int32), nanoseconds(stamps), stamps, durations, ids, args
+            self._flushed,
+            lane,
+            np.fromiter(names, np.int32, len(names)),
+            nanoseconds(stamps),
+            stamps,
+            durations,
+            ids,
+            args,
         )
         self._flushed += len(lane)
         phases = np.array(self._phase_of_lane, np.uint8)[lane]

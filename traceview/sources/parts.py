@@ -29,6 +29,10 @@ _HEAD_START = 0.1  # this process is up already: its stretch is longer by this s
 _CHILD = "import json,sys;sys.path[:]=json.loads(sys.argv[1]);from traceview.sources.parts import child;child(*sys.argv[2:])"
 
 
+# glibc gives freed memory back and takes it again for each batch, unless it is told to keep it
+_KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "268435456", "MALLOC_TOP_PAD_": "33554432"}
+
+
 class Part(NamedTuple):
     """Hold what a process read: from byte `begin` of the text to `end` (-1: to the end of the document)."""
 
@@ -102,7 +106,11 @@ def _start(path: Path, begin: int, stop: int, form: str) -> subprocess.Popen[byt
     command = [sys.executable, "-c", _CHILD, json.dumps(sys.path), str(path), str(begin), str(stop), form]
     # this interpreter with our own code; the file's path is an argument, never code
     return subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **_KEEP_MEMORY},
     )
 
 

@@ -121,7 +121,7 @@ class DocumentReader:
             if cut <= 0 and len(self._text) > PATIENCE:
                 cut = len(self._text)  # an event that never ends: salvage gives it up, text does not pile up
             if cut > 0:
-                whole, ended = self._piece(self._text[:cut])
+                whole, ended = self._piece(cut)
                 if ended:
                     self._tail()
                     return False
@@ -153,16 +153,20 @@ class DocumentReader:
         self._text = self._text[count:]
         self.place += count
 
-    def _piece(self, piece: bytes) -> tuple[bool, bool]:
-        """Read a stretch that ends at an event boundary; return whether all of it was read, and the list's end seen."""
+    def _piece(self, cut: int) -> tuple[bool, bool]:
+        """Read the text up to `cut`, an event boundary; return whether all of it was read, and the list's end seen."""
+        text, start = self._text, 0
+        while start < cut and text[start] in _SEPARATORS:
+            start += 1
         try:
-            self._collector.add(b"[" + piece.lstrip(_SEPARATORS) + b"]")
+            # one copy: this is the path of every byte of every trace
+            self._collector.add(b"".join((b"[", memoryview(text)[start:cut], b"]")))
         except UNDECODABLE:
-            outcome = self._salvage.run(piece, self.place, False)
-            self._text = outcome.rest + self._text[len(piece) :]
-            self.place += len(piece) - len(outcome.rest)
+            outcome = self._salvage.run(text[:cut], self.place, False)
+            self._text = outcome.rest + text[cut:]
+            self.place += cut - len(outcome.rest)
             return not outcome.rest, outcome.ended
-        self._drop_text(len(piece))
+        self._drop_text(cut)
         return True, False
 
     def _tail(self) -> None:
