@@ -143,7 +143,7 @@ def test_report_never_overwrites_unless_told_to(trace: Path) -> None:
     done = command("report", trace)
     assert done.returncode == 2
     assert lines(done.stderr) == [
-        "traceview: run.html: exists already; write elsewhere with -o, or overwrite it with --force [usage]"
+        "traceview: run.html: exists already; name another file, or overwrite it with --force [usage]"
     ]
     assert page.read_text(encoding="utf-8") == "mine"
     assert command("report", trace, "--force").returncode == 0

@@ -42,7 +42,8 @@ def step_rows(workspace: Workspace, starts: np.ndarray, most: int) -> StepRows:
     """Return the `most` largest rows, and what each is in the steps that begin at `starts`."""
     trace, work = workspace.trace, workspace.work
     at = workspace.op_of_work
-    op_row = np.where(at >= 0, workspace.nesting.rows[np.maximum(at, 0)], -1) if len(at) else at
+    tree = np.append(workspace.nesting.rows, -1)  # so that -1, no operator, has a place
+    op_row = tree[at].astype(np.int64)
     dims = trace.arg("input_dims")
     op = np.where(op_row >= 0, trace.slices.name[np.maximum(op_row, 0)], -1).astype(np.int64)
     shape = np.where(op_row >= 0, dims.lookup(np.maximum(op_row, 0), -1), -1).astype(np.int64)

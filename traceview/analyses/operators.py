@@ -44,9 +44,8 @@ def operators(workspace: Workspace) -> Operators:
         sums(group, own[listed], groups),
         sums(group[outermost], inside[listed[outermost]], groups),
     )
-    if len(trace.steps):
-        step = np.searchsorted(used, label[tree.at(trace.steps.row[:1])])
-        names[step] = STEP_NAME
+    for position in _profiler_steps(workspace)[:1]:
+        names[used == label[position]] = STEP_NAME
     order = by_size(table.cpu_self, names)
     order = order[np.argsort(-table.device_self[order], kind="stable")]
     table = table.take(order)
@@ -57,10 +56,20 @@ def _labels(workspace: Workspace) -> np.ndarray:
     """Return the name code of each position; all ProfilerStep#N share the code of the first."""
     trace = workspace.trace
     label: np.ndarray = trace.slices.name[workspace.nesting.rows]
-    if len(trace.steps):
-        steps = workspace.nesting.at(trace.steps.row)
+    steps = _profiler_steps(workspace)
+    if len(steps):
         label[steps] = label[steps[0]]
     return label
+
+
+def _profiler_steps(workspace: Workspace) -> np.ndarray:
+    """Return the positions of the profiler's own steps; slices that a user chose as steps keep their names."""
+    trace = workspace.trace
+    rows = trace.steps.row
+    own = np.array([trace.name_of(r).startswith("ProfilerStep") for r in rows.tolist()], bool)
+    at = workspace.nesting.at(rows[own])
+    found: np.ndarray = at[at >= 0]
+    return found
 
 
 def _self_time(tree: Nesting, dur: np.ndarray) -> np.ndarray:

@@ -44,15 +44,15 @@ def refuse_existing(target: str, trace: str, force: bool) -> None:
     if target == STANDARD or not _exists(target):
         return
     if trace != STANDARD and Path(trace).exists() and Path(target).samefile(trace):
-        raise UsageError(f"{Path(target).name}: is the trace itself", "name another file with -o")
+        raise UsageError(f"{Path(target).name}: is the trace itself", "name another file")
     if not force:
-        hint = "write elsewhere with -o, or overwrite it with --force"
+        hint = "name another file, or overwrite it with --force"
         raise UsageError(f"{Path(target).name}: exists already", hint)
 
 
 def _exists(target: str) -> bool:
     if not target:
-        raise UsageError("-o is an empty text", "name a file")
+        raise UsageError("the name of the output is an empty text", "name a file")
     try:
         Path(target).stat()
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def _exists(target: str) -> bool:
 
 def _unwritable(target: str, error: OSError) -> OutputError:
     reason = error.strerror or type(error).__name__
-    hint = "name another place with -o"
+    hint = "name another place"
     return OutputError(f"{middle(target, _SHOWN)}: cannot be written ({reason})", hint)
 
 

@@ -53,7 +53,9 @@ def idle(
     part = sum((getattr(gaps, cause) for cause in causes), np.zeros(len(gaps), np.int64))
     mask = part > 0 if among is None else (part > 0) & among
     if has_windows(analysis):
-        mask &= gaps.step >= 0
+        # the base is the windows of these devices, so the idle time of others is no part of it
+        windows = analysis.step_windows
+        mask &= (gaps.step >= 0) & np.isin(gaps.device, windows.device[windows.window_start >= 0])
     if longest is not None:
         mask &= gaps.dur <= longest
     some = np.flatnonzero(mask)
