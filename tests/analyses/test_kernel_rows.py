@@ -13,7 +13,7 @@ from traceview.events import Trace
 
 def rows(trace: Trace) -> list[tuple[str, str, int]]:
     found = step_rows(Workspace(trace, load_rules()), np.empty(0, np.int64), 10).rows
-    return list(zip(found.name.tolist(), found.op.tolist(), found.sum.tolist(), strict=True))
+    return list(zip(found.kernel.tolist(), found.op.tolist(), found.sum.tolist(), strict=True))
 
 
 def test_a_trace_without_host_slices_has_rows_without_operator() -> None:
