@@ -200,6 +200,25 @@ def test_the_stack_is_that_of_the_longest_slice_of_the_largest_host_part() -> No
     )
 
 
+def test_every_slice_before_the_launch_and_in_its_call_has_a_stack_of_its_own() -> None:
+    events = [
+        note("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 100, 30),
+        op("aten::preprocess", 130, 14),
+        op("aten::mm", 149, 7),
+    ]
+    found = analysed(*before(), *events, *after(150, 160)).gap_slices
+    assert found.gap.tolist() == [0, 0, 0]
+    assert found.cause.tolist() == ["data_loading", "host_late", "inside_launch"]
+    assert (found.start + 40_000).tolist() == [100_000, 130_000, 150_000]  # times begin at the first launch
+    assert found.dur.tolist() == [30_000, 20_000, 5_000]
+    assert found.op.tolist() == ["", "aten::preprocess", "aten::mm"]
+    assert found.annotation.tolist() == [
+        "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+        "",
+        "",
+    ]
+
+
 def test_the_stack_of_data_loading_is_that_of_its_own_thread() -> None:
     events = [note("fetch_batch", 100, 45, tid=9), op("decode", 101, 43, tid=9), op("other", 100, 40)]
     table = only(*events, *after(150, 160))

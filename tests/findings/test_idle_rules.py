@@ -90,6 +90,29 @@ def test_idle_time_outside_of_steps_is_not_charged_to_them() -> None:
     assert stakes(*gap(*around), *late)["host-late-gaps"] == 100
 
 
+def test_each_cause_is_placed_by_its_own_slices_not_by_the_largest_part_of_the_gap() -> None:
+    # of the gap the loader holds 130 to 190, and the host is late before and behind it
+    found = findings(*gap(LOADER, op("aten::late", 191, 28), op("aten::early", 121, 2)))
+    late, loading = (dict(found[slug].evidence) for slug in ("host-late-gaps", "data-loading"))
+    assert late["where the host was"] == "most of it under aten::late"  # 30 of 40 us
+    assert loading["where the host was"].startswith("most of it under enumerate(DataLoader)")
+
+
+@pytest.mark.parametrize(
+    ("around", "place"),
+    [
+        (note("optimizer", 120, 100), "optimizer"),
+        (host("python_function", "train.py(7): log", 120, 100), "train.py(7): log"),
+    ],
+    ids=["annotation", "Python frame"],
+)
+def test_a_late_host_outside_of_operators_is_placed_by_annotation_or_python(
+    around: Event, place: str
+) -> None:
+    found = findings(*gap(around, call("cudaMalloc", 140, 45)))["host-late-gaps"]
+    assert f"under {place}" in found.sentence
+
+
 def test_a_data_loader_is_not_charged_to_the_wait_at_its_end() -> None:
     assert stakes(*gap(LOADER, call("cudaStreamSynchronize", 185, 6))) == {
         "data-loading": 60,

@@ -17,7 +17,7 @@ from traceview.analyses.categories import categories
 from traceview.analyses.collectives import collectives
 from traceview.analyses.copies import copies
 from traceview.analyses.facts import facts
-from traceview.analyses.gaps import gaps
+from traceview.analyses.gaps import gap_slices, gaps
 from traceview.analyses.gpu_time import gpu_time
 from traceview.analyses.health import health
 from traceview.analyses.kernels import kernels, kernels_by_stream
@@ -49,6 +49,7 @@ ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
     ("steps", steps),
     ("step_windows", step_windows),
     ("gaps", gaps),
+    ("gap_slices", gap_slices),
     ("syncs", synchronisation),
     ("streams", streams),
     ("collectives", collectives),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from traceview.analyses.collectives import Collectives
+from traceview.analyses.gap_slices import GapSlices
 from traceview.analyses.gaps import GapCauses, GapLengths, Gaps, gap_causes, gap_lengths
 from traceview.analyses.health import Health
 from traceview.analyses.launch_behaviour import LaunchBehaviour
@@ -43,6 +44,7 @@ class Results:
     steps: StepTimes
     step_windows: StepWindows
     gaps: Gaps
+    gap_slices: GapSlices
     syncs: Syncs
     streams: Streams
     collectives: Collectives

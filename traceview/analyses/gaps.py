@@ -16,14 +16,13 @@ from traceview.analyses.gap_parts import (
     INSIDE_LAUNCH,
     QUEUED,
     Holes,
-    Pieces,
     longest,
     parts,
     pieces,
 )
+from traceview.analyses.gap_slices import GapSlices, slices_of, with_calls
 from traceview.analyses.grouping import by_size, sums, texts
-from traceview.analyses.host_stack import Stack, stack_at
-from traceview.analyses.host_states import PROFILER, STATES, HostStates
+from traceview.analyses.host_states import HostStates
 from traceview.analyses.stream_waits import waits_of
 from traceview.analyses.windows import marked_steps, windows
 from traceview.analyses.workspace import Workspace
@@ -75,24 +74,33 @@ class _Found:
     after: np.ndarray
     launch: np.ndarray
     figures: np.ndarray
-    stack: Stack
-    wait: np.ndarray
+    slices: GapSlices
+    told: np.ndarray  # the slice whose stack stands for the gap, -1 for none
 
 
 def gaps(workspace: Workspace) -> Gaps:
     """Return every idle gap of every device, with its parts."""
+    found = workspace.once(_found)
+    return _table(workspace, found, _steps(workspace, found))
+
+
+def gap_slices(workspace: Workspace) -> GapSlices:
+    """Return the slices of all gaps in which the host sets the pace, each with the host's stack."""
+    return workspace.once(_found).slices
+
+
+def _found(workspace: Workspace) -> _Found:
     states = workspace.once(HostStates.found)
     before, after = _neighbours(workspace)
     holes, launch = _holes(workspace, before, after)
     cut = pieces(holes, states.spans(workspace))
     figures = parts(holes, cut)
-    queued = np.flatnonzero(figures[_PLACE[QUEUED]] > 0)
-    wait = np.full(len(after), "", object)
-    wait[queued] = waits_of(workspace, after[queued], states.waits)
-    stack = _stacks(workspace, states, cut, (holes, figures, launch))
+    cut = with_calls(cut, holes, figures[_PLACE[INSIDE_LAUNCH]])
+    slices = slices_of(workspace, states, cut, holes, launch)
+    # the longest slice of the largest part: of what the host did before the launch, or of the launch call
+    told = longest(cut, np.argmax(figures[: HOST_CAUSES + 1], axis=0))
     device = workspace.work.device[after]
-    found = _Found(holes, device, before, after, launch, figures, stack, wait)
-    return _table(workspace, found, _steps(workspace, found))
+    return _Found(holes, device, before, after, launch, figures, slices, told)
 
 
 def _neighbours(workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
@@ -148,48 +156,6 @@ def _steps(workspace: Workspace, found: _Found) -> np.ndarray:
     return step
 
 
-def _stacks(
-    workspace: Workspace, states: HostStates, cut: Pieces, found: tuple[Holes, np.ndarray, np.ndarray]
-) -> Stack:
-    """Return the host stack in the longest slice of each gap's largest host part, (a) or the launch call."""
-    holes, figures, launch = found
-    largest = np.argmax(figures[:HOST_CAUSES], axis=0)
-    piece = longest(cut, largest)
-    in_call = figures[_PLACE[INSIDE_LAUNCH]] > figures[:HOST_CAUSES].max(axis=0, initial=0)
-    s = workspace.trace.slices
-    time, track = np.full(len(launch), -1, np.int64), np.full(len(launch), -1, np.int64)
-    host = np.flatnonzero(~in_call & (piece >= 0))
-    time[host] = cut.start[piece[host]] + cut.length[piece[host]] // 2
-    track[host] = s.track[launch[host]]
-    for place, state in enumerate(STATES):
-        if (
-            state != PROFILER
-        ):  # the profiler's slices lie on a lane of their own: there the launching thread tells
-            own = host[largest[host] == place]
-            track[own] = _thread_of(workspace, states.rows[state], time[own] + holes.shift[own])
-    time[in_call], track[in_call] = holes.reached[in_call], s.track[launch[in_call]]
-    return stack_at(workspace, track, time)
-
-
-def _thread_of(workspace: Workspace, rows: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return the thread on which a state is active at each time, given that it is; -1 for device records.
-
-    The times are those of the axis where each rank has a stretch of its own.
-    """
-    s, tracks = workspace.trace.slices, workspace.trace.tracks
-    if not len(rows) or not len(time):
-        return np.full(len(time), -1, np.int64)
-    start = s.start[rows] + workspace.scope_shift[workspace.scope_of_track[s.track[rows]]]
-    order = np.argsort(start, kind="stable")
-    rows, start = rows[order], start[order]
-    end = start + s.dur[rows]
-    reach = np.maximum.accumulate(end)
-    furthest = np.maximum.accumulate(np.where(end == reach, np.arange(len(rows)), 0))
-    track = s.track[rows[furthest[np.searchsorted(start, time, "right") - 1]]]
-    on_host = np.array([not t.is_device for t in tracks], bool)
-    return np.where(on_host[track], track, -1)
-
-
 def _table(workspace: Workspace, found: _Found, step: np.ndarray) -> Gaps:
     names = np.append(texts(workspace.trace.names), "")
     code, work = workspace.trace.slices.name, workspace.work
@@ -199,7 +165,14 @@ def _table(workspace: Workspace, found: _Found, step: np.ndarray) -> Gaps:
         chosen: np.ndarray = names[np.where(rows >= 0, code[rows], -1)]
         return chosen
 
+    def told(texts: np.ndarray) -> np.ndarray:
+        chosen: np.ndarray = np.append(texts, "")[found.told]
+        return chosen
+
     figures = dict(zip((column for column, _ in CAUSES), found.figures, strict=True))
+    queued = np.flatnonzero(found.figures[_PLACE[QUEUED]] > 0)
+    wait = np.full(len(step), "", object)
+    wait[queued] = waits_of(workspace, found.after[queued], workspace.once(HostStates.found).waits)
     return Gaps(
         device=texts(workspace.devices)[found.device],
         start=found.holes.opening,
@@ -210,10 +183,10 @@ def _table(workspace: Workspace, found: _Found, step: np.ndarray) -> Gaps:
         step=step,
         **figures,
         cause=texts(label for _, label in CAUSES)[largest],
-        op=named(found.stack.op),
-        annotation=named(found.stack.annotation),
-        python=named(found.stack.python),
-        wait=found.wait,
+        op=told(found.slices.op),
+        annotation=told(found.slices.annotation),
+        python=told(found.slices.python),
+        wait=wait,
     )
 
 

@@ -64,21 +64,22 @@ def idle(
         return Idle(0, some, part[some], None, "")
     worst = (int(gaps.start[some[0]]), int(gaps.dur[some[0]]))
     total = int(part[some].sum())
-    return Idle(total, some, part[some], worst, _under(analysis, some, part[some]))
+    return Idle(total, some, part[some], worst, _under(analysis, some, causes, total))
 
 
-def _under(analysis: Analysis, some: np.ndarray, part: np.ndarray) -> str:
-    """Say what of the host stack covers much of the time: operator, else annotation, else Python frame."""
-    gaps = analysis.gaps
-    weight: Counter[str] = Counter()
-    for i, ns in zip(some[:_NAMED_GAPS].tolist(), part.tolist(), strict=False):
-        label = str(gaps.op[i]) or str(gaps.annotation[i]) or str(gaps.python[i])
+def _under(analysis: Analysis, some: np.ndarray, causes: tuple[str, ...], whole: int) -> str:
+    """Say what covers much of the time on the host, in its slices of these causes: operator, annotation or frame."""
+    slices, weight = analysis.gap_slices, Counter[str]()
+    asked = np.zeros(len(analysis.gaps), bool)
+    asked[some[:_NAMED_GAPS]] = True
+    for i in np.flatnonzero(asked[slices.gap] & np.isin(slices.cause, causes)).tolist():
+        label = str(slices.op[i]) or str(slices.annotation[i]) or str(slices.python[i])
         if label:
-            weight[label] += ns
+            weight[label] += int(slices.dur[i])
     if not weight:
         return ""
     label, ns = weight.most_common(1)[0]
-    held = ns / max(int(part.sum()), 1)
+    held = ns / max(whole, 1)
     if held < MUCH:
         return ""
     return f"{'most of it' if held >= MOST else 'the largest share'} under {named(label)}"
