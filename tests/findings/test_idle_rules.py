@@ -62,6 +62,16 @@ def test_on_a_busy_device_it_is_a_note(
 
 
 @pytest.mark.parametrize(("slug", "events", "shape", "stake"), CAUSES, ids=IDS)
+def test_what_is_known_with_low_confidence_is_medium_at_most(
+    slug: str, events: list[Event], shape: dict[str, Any], stake: float
+) -> None:
+    finding = findings(*trace(slug, events, shape))[slug]
+    assert stake / 310 >= 0.12  # so that all but the smallest are high by their stake
+    expected = Severity.MEDIUM if finding.confidence == "low" or stake / 310 < 0.15 else Severity.HIGH
+    assert finding.severity == expected
+
+
+@pytest.mark.parametrize(("slug", "events", "shape", "stake"), CAUSES, ids=IDS)
 def test_below_one_per_cent_nothing_is_said(
     slug: str, events: list[Event], shape: dict[str, Any], stake: float
 ) -> None:

@@ -11,6 +11,7 @@ from traceview.analyses.accelerator import device_word
 
 HIGH, MEDIUM, LOW = 0.15, 0.05, 0.01  # shares of the base from which a finding is high, medium, low
 SATURATED = 0.90  # busy share of the base from which idle time is worth a note at most
+CONFIDENCE_LOW = "low"  # of a cause that the records do not show: no alarm, so medium at most
 
 
 class Severity(IntEnum):
@@ -89,9 +90,14 @@ def saturated(analysis: Analysis) -> bool:
 
 
 def graded(finding: Finding, base: int, ceiling: Severity = Severity.HIGH) -> Finding:
-    """Return the finding with its share and the severity that follows from it, at most `ceiling`."""
+    """Return the finding with its share and the severity that follows from it, at most `ceiling`.
+
+    What is known with low confidence is medium at most.
+    """
     if finding.at_stake is None or base <= 0:
         return finding
+    if finding.confidence == CONFIDENCE_LOW:
+        ceiling = min(ceiling, Severity.MEDIUM)
     share = finding.at_stake / base
     level = Severity.NOTE
     for severity, least in ((Severity.HIGH, HIGH), (Severity.MEDIUM, MEDIUM), (Severity.LOW, LOW)):
