@@ -141,6 +141,10 @@ def test_a_choice_without_steps_is_refused(steps: str | None, skip: int, name: s
 
 
 def test_a_trace_without_steps_says_how_to_mark_them() -> None:
+    with pytest.raises(UsageError, match="--step-name is an empty text"):
+        Choice.parsed(None, 0, "")
+    with pytest.raises(UsageError, match="'' is no range of steps"):
+        Choice.parsed("")
     with pytest.raises(UsageError, match="--step-name"):
         analyze(read(launch(0, 5, 1), kernel("k", 9, 5, 1), copy(20, 5)), choice=Choice(1, 2))
     assert Choice.parsed(None) is None

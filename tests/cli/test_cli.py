@@ -279,6 +279,27 @@ def fail(*_: Any, **__: Any) -> None:
     raise ValueError("boom \x1b[31m")
 
 
+@pytest.mark.parametrize("command", ["summary", "findings", "report"])
+@pytest.mark.parametrize("option", ["--steps", "--step-name"])
+def test_an_empty_choice_of_steps_is_wrong_usage(
+    command: str, option: str, trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command, str(trace), option, ""]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert len(shown.err.splitlines()) == 1
+    assert "[usage]" in shown.err
+
+
+@pytest.mark.parametrize("steps", ["5:6", "5:", ":6", "5"])
+def test_every_form_of_a_range_of_steps_is_in_the_help(
+    steps: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["summary", "--help"]) == 0
+    words = capsys.readouterr().out.replace(",", " ").split()
+    assert steps in words
+
+
 def test_an_internal_error_is_one_line_and_how_to_report_it(
     trace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -43,19 +43,21 @@ class Choice:
     def parsed(cls, steps: str | None, skip: int = 0, name: str | None = None) -> Choice | None:
         """Read A:B (either may be missing; A alone is one step); None where nothing is chosen.
 
-        Raises UsageError where `steps` is no range or `name` no regular expression.
+        Raises UsageError where `steps` is no range or `name` no regular expression, an empty text among them.
         """
         if steps is None and not skip and name is None:
             return None
-        found = _RANGE.fullmatch(steps or ":")
+        found = _RANGE.fullmatch(":" if steps is None else steps)
         if not found or not (found[2] or found[1]):
             raise UsageError(
-                f"{middle(repr(steps), 80)} is no range of steps", "write --steps A:B, by the numbers shown"
+                f"{middle(repr(steps), 80)} is no range of steps", "write --steps 5:6, 5:, :6 or 5, by the numbers shown"
             )
         first, last = (int(text) if text else None for text in (found[1], found[3]))
         last = last if found[2] else first
         if first is not None and last is not None and last < first:
             raise UsageError(f"{steps!r} ends before it begins", "write the lower number first")
+        if name == "":
+            raise UsageError("--step-name is an empty text", "name the slices that mark a step")
         compiled(name or "", "--step-name")
         return cls(first, last, skip, name)
 

@@ -37,7 +37,10 @@ def step_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Leave out N steps at the beginning.",
         ),
         click.option(
-            "--steps", "chosen", metavar="A:B", help="Only these steps, by the numbers shown, both included."
+            "--steps",
+            "chosen",
+            metavar="A:B",
+            help="Only these steps, by the numbers shown, both included: 5:6, from 5: on, up to :6, or 5 alone.",
         ),
     ):
         command = add(command)
