@@ -55,7 +55,10 @@ def idle(
     if has_windows(analysis):
         # the base is the windows of these devices, so the idle time of others is no part of it
         windows = analysis.step_windows
-        mask &= (gaps.step >= 0) & np.isin(gaps.device, windows.device[windows.window_start >= 0])
+        devices = set(
+            windows.device[windows.window_start >= 0].tolist()
+        )  # few; as a column it is as long as the steps
+        mask &= (gaps.step >= 0) & np.isin(gaps.device, list(devices))
     if longest is not None:
         mask &= gaps.dur <= longest
     some = np.flatnonzero(mask)
