@@ -10,8 +10,9 @@ import pytest
 from tests.analyses.making import Event, analysed, kernel, launch, op, text
 from tests.findings.making import SLUGS, gap, lost
 from traceview.cli import run
-from traceview.findings import check
+from traceview.findings import RULES, check
 from traceview.findings.document import escaped, findings_document, findings_markdown, findings_text
+from traceview.findings.explain import explain
 
 HOSTILE = "</td>|[x](https://evil.example) @team #1 `a` <script> www.evil.example GH-1 \u202e\n"
 
@@ -48,7 +49,7 @@ def test_the_document_has_the_keys_that_scripts_rely_on(
         (["medium"], 1),
         (["host-late-gaps"], 1),
         (["data-loading"], 0),
-        (["dominant-kernel"], 0),  # found, but a note
+        (["repeated-sequences"], 0),
         (["data-loading", "low"], 1),
         (["note"], 1),
     ],
@@ -73,6 +74,32 @@ def test_a_gate_that_could_not_ask_says_so(tmp_path: Path, capsys: pytest.Captur
 def test_an_unknown_gate_is_wrong_usage_before_anything_is_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["findings", "nowhere.json", "--fail-on", "worst"]) == 2
     assert "--fail-on worst" in capsys.readouterr().err
+
+
+DESCRIBING = ["unrecorded-work", "coverage-unreliable", "dominant-kernel", "cpu-only"]
+
+
+@pytest.mark.parametrize("slug", DESCRIBING)
+def test_a_rule_that_only_describes_is_refused_as_a_gate_before_anything_is_read(
+    slug: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["findings", "nowhere.json", "--fail-on", "high", "--fail-on", slug]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"--fail-on {slug}" in line
+    assert "only describes" in line
+    assert "--fail-on note" in line
+    assert "refuses it as a gate" in " ".join(explain(slug).split())
+
+
+def test_a_rule_only_describes_where_its_finding_has_no_time_at_stake(tmp_path: Path) -> None:
+    assert [rule.slug for rule in RULES if rule.describes] == DESCRIBING
+    traces = (gap(), gap(*lost(10)), [op("aten::add", 0, 5)])
+    found = [f for events in traces for f in check(analysed(*events)).found]
+    assert {f.slug for f in found if f.at_stake is None} == {*DESCRIBING} - {"unrecorded-work"}
+    assert {f.slug for f in found if f.at_stake is not None}.isdisjoint(DESCRIBING)
+    path = tmp_path / "lost.json"
+    path.write_bytes(text(*gap(), *lost(10)))
+    assert run(["findings", str(path), "--fail-on", "note"]) == 1
 
 
 def test_chosen_steps_are_judged_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

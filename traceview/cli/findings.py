@@ -25,7 +25,8 @@ GATE_FAILED = 1
     "gates",
     metavar="SEVERITY|SLUG",
     multiple=True,
-    help="Exit with 1 on a finding of this severity or worse (high, medium, low, note), or on this rule above note.",
+    help="Exit with 1 on a finding of this severity or worse (high, medium, low, note), or on this rule above note; "
+    "rules that only describe are refused.",
 )
 def findings(
     trace: str | None,

@@ -44,8 +44,14 @@ _SEVERITIES = {s.word: s for s in Severity}
 
 
 def checked_gate(gate: str) -> str:
-    """Return a gate that can be asked for: a severity, or the slug of a rule; raises UsageError."""
-    if gate not in _SEVERITIES and gate not in {rule.slug for rule in RULES}:
+    """Return a gate that can be asked for: a severity, or a rule that can be above a note; raises UsageError."""
+    rules = {rule.slug: rule for rule in RULES}
+    if gate in rules and rules[gate].describes:
+        raise UsageError(
+            f"--fail-on {gate}: this rule only describes, it is never above a note and so would never fail",
+            "gate on --fail-on note, which any finding fails, or on a rule with time at stake",
+        )
+    if gate not in _SEVERITIES and gate not in rules:
         known = ", ".join(s.word for s in sorted(Severity, reverse=True))
         raise UsageError(
             f"--fail-on {gate}: no severity and no rule", f"name one of {known}, or a rule's slug"

@@ -17,7 +17,7 @@ By time at stake, an upper bound, as a share of the step windows (without steps:
 from {share(HIGH)}, medium from {share(MEDIUM)}, low from {share(LOW)}, else a note; a cause of idle time below
 {share(LOW)} is not reported. Where the device works for {share(SATURATED)} of that time or more, idle time is worth a
 note at most. A finding whose confidence is low is medium at most. Stakes of several findings overlap and
-do not add up. A finding that only describes has none and comes last.
+do not add up. A finding that only describes has none, is always a note and comes last.
 """
 
 

@@ -55,6 +55,7 @@ class Rule:
 
     `of_idle` says that what is at stake is idle time: a note at most where the device is saturated.
     `needs_records` says that the question has no answer where device records are missing.
+    `describes` says that its finding has no time at stake: always a note, so no gate of its own.
     """
 
     slug: str
@@ -62,6 +63,7 @@ class Rule:
     check: Callable[[Analysis], Finding | None]
     of_idle: bool = True
     needs_records: bool = True
+    describes: bool = False
 
 
 def has_windows(analysis: Analysis) -> bool:

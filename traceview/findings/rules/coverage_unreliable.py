@@ -34,4 +34,4 @@ def check(analysis: Analysis) -> Finding | None:
     return Finding(SLUG, sentence, evidence, ADVICE, "high")
 
 
-RULE = Rule(SLUG, "Device records are incomplete", check, of_idle=False, needs_records=False)
+RULE = Rule(SLUG, "Device records are incomplete", check, of_idle=False, needs_records=False, describes=True)

@@ -17,4 +17,4 @@ def check(analysis: Analysis) -> Finding | None:
     return Finding(SLUG, sentence, (), f"With PyTorch {HOW_TO_RECORD['device']}.", "high")
 
 
-RULE = Rule(SLUG, "Only the host was recorded", check, of_idle=False, needs_records=False)
+RULE = Rule(SLUG, "Only the host was recorded", check, of_idle=False, needs_records=False, describes=True)

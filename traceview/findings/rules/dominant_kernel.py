@@ -31,4 +31,4 @@ def check(analysis: Analysis) -> Finding | None:
     return Finding(SLUG, sentence, evidence, ADVICE, "high")
 
 
-RULE = Rule(SLUG, "One kernel dominates", check, of_idle=False, needs_records=False)
+RULE = Rule(SLUG, "One kernel dominates", check, of_idle=False, needs_records=False, describes=True)

@@ -26,4 +26,6 @@ def check(analysis: Analysis) -> Finding | None:
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", window=(start, start + int(table.dur[worst])))
 
 
-RULE = Rule(SLUG, "Possibly unrecorded device work", check, of_idle=False, needs_records=False)
+RULE = Rule(
+    SLUG, "Possibly unrecorded device work", check, of_idle=False, needs_records=False, describes=True
+)
