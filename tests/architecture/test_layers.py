@@ -18,6 +18,7 @@ LEVELS = {
     "units": 1,
     "tables": 1,
     "assets": 1,
+    "crew": 1,
     "events": 2,
     "builder": 3,  # makes the traces of events
     "sources": 4,

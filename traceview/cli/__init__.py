@@ -51,6 +51,14 @@ def run(arguments: Sequence[str]) -> int:
 
             traceback.print_exc()
         return _confess(error)
+    finally:
+        _dismiss()
+
+
+def _dismiss() -> None:
+    from traceview.crew import dismiss_ahead
+
+    dismiss_ahead()
 
 
 def _refuse(error: TraceviewError) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from traceview.cli.options import step_options, trace_options
+from traceview.crew import start_ahead
 
 
 @click.command()
@@ -37,6 +38,7 @@ def report(
     TRACE is a trace file, "-" for standard input, or a folder: its newest capture. Without TRACE it is
     the folder $PROFILER_OUTPUT_DIR.
     """
+    start_ahead(trace)
     from traceview.analyses import Choice
     from traceview.cli.loading import choose, load
     from traceview.cli.output import derived_name, open_page, refuse_existing, write_page

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from traceview.events import Trace
-from traceview.sources.assemble import assemble
-from traceview.sources.container import Container
-from traceview.sources.dialects import DIALECTS
-from traceview.sources.parts import parts_for, read_in_parts
-from traceview.sources.reader import check_used, collector_off, read_document
+from traceview.crew import crew_for
 
-__all__ = ["DIALECTS", "read_blocks", "read_trace"]
+if TYPE_CHECKING:
+    from traceview.events import Trace
+
+__all__ = ["read_blocks", "read_trace"]
+
+# what reads is imported inside the functions: the processes that help start first, and start themselves from here
 
 
 def read_trace(
@@ -24,25 +25,14 @@ def read_trace(
     processes as there are cores (at most four) unless `parts` says how many. Raises InputError when the
     file cannot be read or holds no event that can be used.
     """
-    parts = (parts or parts_for(Path(path))) if str(path) != "-" else 1
-    if parts > 1:
-        document, damage, name = read_in_parts(Path(path), parts, progress)
-    else:
-        container = Container(path)
-        try:
-            document = read_document(container.name, container.blocks(), progress)
-        finally:
-            container.close()
-        damage, name = container.damage, container.name
-    check_used(name, document)
-    document.log.note("truncated_input", damage.cut)
-    document.log.note("trailing_data", damage.trailing)
-    with collector_off():
-        return assemble(document, name)
+    crew = crew_for(Path(path), parts) if str(path) != "-" else None
+    from traceview.sources.whole import read_file
+
+    return read_file(path, progress, crew)
 
 
 def read_blocks(blocks: Iterable[bytes], name: str = "trace.json") -> Trace:
     """Read a trace from blocks of UTF-8 text."""
-    document = read_document(name, blocks)
-    check_used(name, document)
-    return assemble(document, name)
+    from traceview.sources.whole import read_text
+
+    return read_text(blocks, name)

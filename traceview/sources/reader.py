@@ -103,9 +103,10 @@ class DocumentReader:
         self._metadata, self._array_form = opening.head or {}, opening.head is None
         self._drop_text(opening.start)
 
-    def skip(self, reached: Callable[[], bool], array_form: bool) -> None:
+    def skip(self, reached: Callable[[], bool]) -> None:
         """Pass over blocks until `reached`, then to the last event boundary."""
-        self._array_form = array_form
+        self._more()
+        self._array_form = self._text.lstrip().startswith(b"[")
         while not reached() and self._more():
             if len(self._text) > _WINDOW:
                 self._drop_text(len(self._text) - _WINDOW)
