@@ -85,6 +85,46 @@ def test_nothing_private_is_kept() -> None:
     assert "4711" not in json.dumps(document)
 
 
+def test_no_path_address_account_or_text_beside_a_version_is_kept() -> None:
+    properties = [{"id": 0, "name": "GPU of alice@s3cret-17", "path": "/s3cret/dev"}]
+    events = [
+        *steps(
+            3, "_/home/s3cret/k.cu", "gemm s3cret@s3cret.lan", "C:\\s3cret\\dir\\k.cu", "\\\\s3cret\\a\\k.cu"
+        ),
+        op("/s3cret/of/mine/model.py(3): f", 1, 1, **{"Input Dims": [["/s3cret/x/y"]]}),
+        op("s3cret-17:29500", 1.2, 0.1, **{"Input Dims": [[1]]}),
+        op("https://s3cret.example/x", 1.4, 0.1, **{"Input Dims": [[1]]}),
+    ]
+    document = saved(*events, deviceProperties=properties, cuda_runtime_version="12.4 by s3cret@s3cret")
+    assert "s3cret" not in json.dumps(document)
+    assert "12.4" in document["conditions"]["versions"].values()
+    assert "_k.cu" in document["rows"]["texts"]
+    assert "model.py(3): f" in {o["op"] for o in document["operators"]}
+
+
+def test_names_that_are_alike_without_their_folders_are_one_row() -> None:
+    document = saved(*steps(4, "/run/1/k.cu", "/run/2/k.cu", "other"))
+    # both launched under an operator of their own shapes, so they stay apart by these
+    texts = document["rows"]["texts"]
+    assert [texts[r["kernel"]] for r in document["rows"]["listed"]] == ["k.cu", "k.cu", "other"]
+    events = [e for e in steps(4, "/run/1/k.cu", "/run/2/k.cu", "other") if e["name"] != "aten::mm"]
+    rows = saved(*events)["rows"]
+    named = {rows["texts"][r["kernel"]]: r for r in rows["listed"]}
+    each = 80 / 3 / 4
+    assert set(named) == {"k.cu", "other"}
+    assert (named["k.cu"]["calls"], named["k.cu"]["step_calls"]) == (8, 2)
+    assert named["k.cu"]["sum_us"] == pytest.approx(8 * each, abs=0.01)
+    assert named["k.cu"]["step_us"] == pytest.approx([2 * each] * 3, abs=0.01)
+    assert rows["others_us"] == 0
+
+
+def test_the_same_work_from_two_checkouts_is_saved_alike() -> None:
+    first, second = (
+        saved(*steps(3, f"/{place}/k.cu"), op(f"/{place}/m.py(1): f", 1, 1)) for place in ("a/b", "c")
+    )
+    assert first["rows"]["texts"] == second["rows"]["texts"] != []
+
+
 def test_the_document_stays_within_a_megabyte_and_says_what_it_left_out() -> None:
     names = [f"kernel_{i}_" + "x" * 2_000 for i in range(700)]
     document = saved_document(analysed(*steps(80, *names)))

@@ -1,14 +1,18 @@
 """What `summary --save` keeps of a run: enough to compare another run with it, and nothing private.
 
-Headlines and rows have one sample per complete step. Names have no home folder; the trace's label,
-host, process ids and other metadata are left out. The document is at most a megabyte: where it would
-be more, fewer steps and rows are kept, and it says how many there were.
+Headlines and rows have one sample per complete step. Every text of the trace is cleaned (cleaning.py),
+and rows and operators that are alike then are added up; the trace's label, host, process ids and other
+metadata are left out. The document is at most a megabyte: where it would be more, fewer steps and rows
+are kept, and it says how many there were.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,8 +22,8 @@ from traceview.analyses import Analysis
 from traceview.analyses.facts import us
 from traceview.analyses.kernel_rows import StepRows, step_rows
 from traceview.analyses.workspace import Workspace
+from traceview.report.cleaning import cleaned, version
 from traceview.report.time_documents import step_time_record
-from traceview.units import hide_home, safe
 
 SCHEMA = "traceview.saved/1"
 LARGEST = 1_000_000  # bytes
@@ -35,6 +39,7 @@ _SIZES = (
 _MOST_HEADLINES = 500  # steps whose headlines are kept
 _LONGEST_NAME = 300
 _OPERATORS, _SHAPES = 50, 5
+_KEY = ("kernel", "op", "shapes", "category")
 _HEADLINES = (
     "wall", "period", "compute", "exposed_collective", "exposed_copy", "exposed_fill", "idle", "kernel_sum",
 )  # fmt: skip
@@ -89,12 +94,15 @@ def _conditions(analysis: Analysis) -> dict[str, Any]:
     return {
         "dialect": meta.dialect,
         "synthetic": meta.synthetic,
-        "versions": {k: safe(hide_home(str(v))) for k, v in meta.versions.items()},
+        "versions": {k: version(str(v)) for k, v in meta.versions.items()},
         "switches": dict(meta.switches),
         "rank": meta.rank,
         "world_size": meta.world_size,
-        "backend": meta.backend,
-        "devices": [{"key": d.key, "name": d.name, **d.properties} for d in trace.devices],
+        "backend": _plain(meta.backend),
+        "devices": [
+            {k: _plain(v) for k, v in {"key": d.key, "name": d.name, **d.properties}.items()}
+            for d in trace.devices
+        ],
         "cut": trace.cut,
         "chosen": analysis.chosen or None,
         "warnings": {n.code: n.count for n in analysis.warnings if n.level == "warning"},
@@ -123,30 +131,44 @@ def _headlines(analysis: Analysis, places: np.ndarray) -> dict[str, Any]:
 
 
 def _rows(analysis: Analysis, found: StepRows, most: tuple[int, int]) -> dict[str, Any]:
-    table, (rows, steps) = found.rows, most
-    rows = min(rows, len(table))
+    """Return the largest rows; those whose cleaned texts are alike are one row."""
+    rows, steps = most
     columns = _spread(np.arange(found.sum.shape[1]), steps)
     numbers = analysis.step_windows.number[np.flatnonzero(analysis.step_windows.sample)[columns]]
+    keys, merged = _merged(found)
     texts: dict[str, int] = {}
-
-    def code(text: str) -> int:
-        return texts.setdefault(_name(text), len(texts))
-
     listed = [
         {
-            "kernel": code(str(table.kernel[i])),
-            "op": code(str(table.op[i])),
-            "shapes": code(str(table.shapes[i])),
-            "category": code(str(table.category[i])),
-            "calls": int(table.calls[i]),
-            "sum_us": us(int(table.sum[i])),
-            "step_calls": _folded(found.calls[i, columns].tolist()),
-            "step_us": [us(v) for v in found.sum[i, columns].tolist()],
+            **{c: texts.setdefault(t, len(texts)) for c, t in zip(_KEY, keys[i], strict=True)},
+            "calls": int(merged.rows.calls[i]),
+            "sum_us": us(int(merged.rows.sum[i])),
+            "step_calls": _folded(merged.calls[i, columns].tolist()),
+            "step_us": [us(v) for v in merged.sum[i, columns].tolist()],
         }
-        for i in range(rows)
+        for i in range(min(rows, len(keys)))
     ]
-    rest = found.whole - int(table.sum[:rows].sum())
+    rest = found.whole - int(merged.rows.sum[:rows].sum())
     return {"steps": numbers.tolist(), "texts": list(texts), "listed": listed, "others_us": us(rest)}
+
+
+def _merged(found: StepRows) -> tuple[list[tuple[str, ...]], StepRows]:
+    """Return the cleaned texts of the rows that are told apart by them, and these rows, largest sum first."""
+    table = found.rows
+    places: dict[tuple[str, ...], int] = {}
+    written = zip(*(getattr(table, c).tolist() for c in _KEY), strict=True)
+    group = np.array([places.setdefault(tuple(map(_name, t)), len(places)) for t in written], np.int64)
+
+    def added(values: np.ndarray) -> np.ndarray:
+        whole = np.zeros((len(places), *values.shape[1:]), np.int64)
+        np.add.at(whole, group, values)
+        return whole
+
+    first = np.unique(group, return_index=True)[1]
+    whole = replace(table.take(first), calls=added(table.calls), sum=added(table.sum))
+    order = np.argsort(-whole.sum, kind="stable")
+    keys = list(places)
+    rows = StepRows(whole.take(order), found.whole, added(found.calls)[order], added(found.sum)[order])
+    return [keys[i] for i in order.tolist()], rows
 
 
 def _folded(values: list[int]) -> list[int] | int:
@@ -162,19 +184,27 @@ def _operators(analysis: Analysis) -> list[dict[str, Any]]:
     top = [str(table.name[i]) for i in np.argsort(-by, kind="stable")[:_OPERATORS].tolist() if table.kind[i]]
     code_of = {name: i for i, name in enumerate(trace.names)}
     name_of_row = trace.slices.name[dims.rows]
-    found = []
+    found: dict[str, Counter[str]] = {}
     for name in top:
         own = dims.values[name_of_row == code_of.get(name, -1)]
         shapes, times = np.unique(own, return_counts=True)
-        order = np.argsort(-times, kind="stable")[:_SHAPES].tolist()
-        listed = [[_name((dims.texts or [])[int(shapes[i])]), int(times[i])] for i in order]
-        found.append({"op": _name(name), "kinds": len(shapes), "shapes": listed})
-    return found
+        listed = found.setdefault(_name(name), Counter())
+        for shape, number in zip(shapes.tolist(), times.tolist(), strict=True):
+            listed[_name((dims.texts or [])[int(shape)])] += number
+    return [
+        {"op": op, "kinds": len(shapes), "shapes": [[s, n] for s, n in shapes.most_common(_SHAPES)]}
+        for op, shapes in found.items()
+    ]
 
 
+def _plain(value: Any) -> Any:
+    return _name(value) if isinstance(value, str) else value
+
+
+@lru_cache(maxsize=20_000)
 def _name(text: str) -> str:
-    """Return a name without a home folder; a long one is cut, with a digest that tells it apart."""
-    plain = safe(hide_home(text))
+    """Return a cleaned text; a long one is cut, with a digest that tells it apart."""
+    plain = cleaned(text)
     if len(plain) <= _LONGEST_NAME:
         return plain
     digest = hashlib.sha256(plain.encode("utf-8", "backslashreplace")).hexdigest()[:12]
