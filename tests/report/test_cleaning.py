@@ -37,6 +37,7 @@ NAMES = [
     "tokens /s",
     '[[1,2],["a/b"]]',
     "memcpy@plt",
+    "GE@Infer",
     "memcpy@GLIBC_2.14",
     "x::1:2:3",
 ]
@@ -89,6 +90,8 @@ def test_an_absolute_path_becomes_its_base_name(text: str, left: str) -> None:
         ("10.1.2.3", ADDRESS),
         ("2001:db8:0:0:0:0:2:1", ADDRESS),
         ("alice@gpu17", ACCOUNT),
+        ("Alice@DESKTOP-17", ACCOUNT),
+        ("root@worker", ACCOUNT),
         ("alice@gpu17.lan:/data/x.py", f"{ACCOUNT}:x.py"),
         ("git@github.com:team/repo.git", f"{ACCOUNT}:team/repo.git"),
     ],

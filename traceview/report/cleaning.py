@@ -17,8 +17,10 @@ from traceview.units import hide_home, safe
 ADDRESS, ACCOUNT = "(address)", "(account)"
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s\"'<>()|]*")
 _FILE_URL = re.compile(r"(?<![A-Za-z0-9+.-])file://(?:localhost(?=/))?", re.IGNORECASE)
-# versions of symbols and names of assembly are no accounts: memcpy@GLIBC_2.14, memcpy@plt, %x@main
-_ACCOUNT = re.compile(r"(?<![\w.+@-])[\w.+-]{1,64}@(?!GLIBC|CXXABI|plt\b|@)[A-Za-z0-9][\w.-]{0,252}")
+# versions of symbols and ranges of Ascend are no accounts: memcpy@GLIBC_2.14, memcpy@plt, GE@Infer
+_ACCOUNT = re.compile(
+    r"(?<![\w.+@-])[\w.+-]{1,64}@(?!GLIBC|CXXABI|plt\b|@)(?:[a-z]|(?=[A-Za-z]{0,64}[0-9.-])[A-Za-z0-9])[\w.-]{0,252}"
+)
 
 # a segment of a path may hold spaces between words, and what stands in round brackets
 _SEGMENT = r"(?:[^\\/:()\"'<>|\s*?]|\([^\\/()]{0,80}\)|[ ](?=[^\s\\/:()\"'<>|*?]))+"
