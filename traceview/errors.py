@@ -34,6 +34,13 @@ class InputError(TraceviewError):
     status = 3
 
 
+class InstallationError(TraceviewError):
+    """Report a package that traceview needs and that is not installed."""
+
+    slug = "missing-package"
+    status = 70
+
+
 class OutputError(TraceviewError):
     """Report that a result could not be written."""
 

@@ -102,6 +102,48 @@ def test_a_stream_that_cannot_encode_a_name_shows_its_numbers(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+# packages
+
+
+def started(words: str, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | {"PYTHONPATH": str(ROOT)}
+    line = [sys.executable, *words.split(), "-c", f"{code}; from traceview.cli import main; main()"]
+    return subprocess.run(
+        [*line, "summary", "run.json"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "package"),
+    [
+        ("-S", "import traceview", "click"),  # a checkout without anything
+        ("", "import sys; sys.modules['msgspec'] = None", "msgspec"),
+        ("", "import sys; sys.modules['numpy'] = None", "numpy"),
+    ],
+)
+def test_a_package_that_is_missing_is_named_in_one_line(
+    words: str, code: str, package: str, trace: Path
+) -> None:
+    done = started(words, code, trace.parent)
+    assert done.returncode == 70
+    (line,) = done.stderr.splitlines()
+    assert f"the package {package} is not installed" in line
+    assert "pip install traceview" in line
+    assert "pip install -e ." in line
+    assert line.endswith("[missing-package]")
+
+
+def test_a_module_of_our_own_that_is_missing_is_an_internal_error(trace: Path) -> None:
+    done = started("", "import sys; sys.modules['traceview.analyses'] = None", trace.parent)
+    assert done.returncode == 70
+    assert "[internal-error]" in done.stderr
+
+
 # names of files
 
 

@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         status = INTERRUPTED
+    except ModuleNotFoundError as error:  # click itself is missing
+        status = _lacking(error)
     sys.exit(status)
 
 
@@ -45,6 +47,8 @@ def run(arguments: Sequence[str]) -> int:
         return _refuse(error)
     except MemoryError:
         return _exhausted()
+    except ModuleNotFoundError as error:
+        return _lacking(error)
     except Exception as error:  # noqa: BLE001 - the one place that catches everything: a traceback is no answer
         if _DEBUG in arguments:
             import traceback
@@ -74,6 +78,24 @@ def _exhausted() -> int:
 
     say("traceview: out of memory; use a machine with more of it, or record fewer steps [internal-error]")
     return INTERNAL
+
+
+def _lacking(error: ModuleNotFoundError) -> int:
+    """Name the package that is not installed; nothing that needs a package may be used to say so."""
+    import sys
+    from contextlib import suppress
+
+    from traceview.errors import InstallationError
+
+    package = (error.name or "").partition(".")[0]
+    if package in ("", "traceview") or package in sys.stdlib_module_names:
+        return _confess(error)
+    hint = "run 'pip install traceview', in a checkout 'pip install -e .', with the Python that runs this"
+    said = InstallationError(f"the package {package} is not installed", hint)
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(f"traceview: {said} [{said.slug}]", file=sys.stderr, flush=True)
+    return said.status
 
 
 def _confess(error: Exception) -> int:
