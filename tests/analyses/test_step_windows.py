@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analyses.making import Event, analysed, call, copy, device, kernel, launch, note, op, read
+from traceview.analyses import Choice, analyze
 from traceview.analyses.windows import named_rows, steps_from
 from traceview.events import Kind
+from traceview.report.save import saved_document
 
 PARTS = ("compute", "exposed_collective", "exposed_copy", "exposed_fill", "idle")
 
@@ -78,6 +80,55 @@ def test_a_step_without_its_records_is_incomplete_and_its_neighbours_period_is_n
     assert table.window_start.tolist() == [500_000, -1, 700_000, 800_000, 900_000]
     assert table.period.tolist() == [200_000, -1, 100_000, 100_000, -1]
     assert table.sample.tolist() == [False, False, True, True, False]
+
+
+def without(events: list[Event], *starts: float) -> list[Event]:
+    """Return events without the kernels that start then."""
+    return [e for e in events if not (e["cat"] == "kernel" and e["ts"] in starts)]
+
+
+def test_the_open_end_is_no_sample_also_where_a_step_without_records_lies_before_it() -> None:
+    # the second step's window, 600 to 800, holds the time of the third: one period is left, which makes no step time
+    analysis = analysed(*without(steps(0, 100, 200, 300), 700, 745))
+    table, time = analysis.step_windows, analysis.step_time
+    assert table.period.tolist() == [100_000, 200_000, -1, -1]
+    assert table.open_end.tolist() == [False, False, False, True]
+    assert table.sample.tolist() == [True, False, False, False]
+    assert (time.basis, time.count, time.median_ns) == ("host wall", 3, 90_000)
+    assert saved_document(analysis)["headlines"]["step"] == [3]
+
+
+def test_the_open_end_is_no_sample_also_where_it_is_followed_by_steps_without_records() -> None:
+    table = analysed(*without(steps(0, 100, 200), 700, 745)).step_windows
+    assert table.open_end.tolist() == [False, True, False]
+    assert table.sample.tolist() == [True, False, False]
+
+
+def test_a_period_that_holds_the_time_of_a_step_without_records_is_in_no_percentile() -> None:
+    time = analysed(*without(steps(0, 100, 200, 300, 400), 600, 645)).step_time
+    assert (time.basis, time.count, time.median_ns, time.p95_ns) == ("device period", 2, 100_000, 100_000)
+
+
+def test_of_two_steps_none_is_an_outlier_and_of_three_one_is() -> None:
+    two = analysed(*steps(0, 100, 400))
+    assert two.step_windows.period.tolist() == [100_000, 300_000, -1]
+    assert two.step_windows.outlier.tolist() == [False] * 3
+    assert (two.step_time.count, two.step_time.median_ns) == (2, 200_000)
+    three = analysed(*steps(0, 100, 400, 500))
+    assert three.step_windows.outlier.tolist() == [False, True, False, False]
+    assert (three.step_time.count, three.step_time.median_ns) == (2, 100_000)
+
+
+def test_an_outlier_chosen_alone_has_a_step_time() -> None:
+    selected = analyze(read(*steps(0, 100, 400, 500, 600)), choice=Choice(4, 4)).selected
+    assert selected is not None
+    assert selected.step_windows.outlier.tolist() == [True]
+    assert (selected.step_time.basis, selected.step_time.median_ns) == ("host wall", 90_000)
+
+
+def test_records_without_length_set_no_window() -> None:
+    early = [launch(105, 2, 77), kernel("empty", 590, 0, 77)]
+    assert analysed(*steps(0, 100, 200), *early).step_windows.window_start.tolist()[1] == 600_000
 
 
 def test_steps_of_a_host_trace_have_wall_time_only() -> None:

@@ -18,7 +18,7 @@ from traceview.analyses.collectives import collectives
 from traceview.analyses.copies import copies
 from traceview.analyses.facts import facts
 from traceview.analyses.gaps import gap_slices, gaps
-from traceview.analyses.gpu_time import gpu_time
+from traceview.analyses.gpu_time import gpu_time, window_time
 from traceview.analyses.health import health
 from traceview.analyses.kernels import kernels, kernels_by_stream
 from traceview.analyses.launch_behaviour import launch_behaviour
@@ -27,7 +27,8 @@ from traceview.analyses.notices import notices
 from traceview.analyses.operators import operators
 from traceview.analyses.phases import phases
 from traceview.analyses.rules import Rules, load_rules
-from traceview.analyses.selection import Choice, cut_to, described
+from traceview.analyses.selected import chosen_steps
+from traceview.analyses.selection import Choice, described
 from traceview.analyses.step_windows import step_windows
 from traceview.analyses.steps import steps
 from traceview.analyses.streams import streams
@@ -44,6 +45,7 @@ ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
     ("copies", copies),
     ("launches", launches),
     ("gpu_time", gpu_time),
+    ("window_time", window_time),
     ("operators", operators),
     ("categories", categories),
     ("steps", steps),
@@ -90,20 +92,22 @@ def analyze(trace: Trace, rules: Rules | None = None, choice: Choice | None = No
     """
     known = rules or load_rules()
     refuse_endless(trace)
+    workspace = Workspace(trace, known)
     if choice is None:
-        return _answered(trace, known)
+        return _answered(workspace)
     marked = choice.marked(trace)
     places = choice.places(marked.steps)
-    whole = _answered(trace, known)
-    table = whole.step_windows if choice.name is None else step_windows(Workspace(marked, known))
-    part = _answered(marked if choice.all_steps else cut_to(marked, places, table), known)
-    text = described(marked.steps.take(places), marked.steps)
-    return replace(whole, selected=replace(part, step_windows=table.take(places), chosen=text))
+    whole = _answered(workspace)
+    # the steps of a trace are the ones that are chosen from, unless others were named
+    source = workspace if choice.name is None else Workspace(marked, known)
+    part = _answered(source if choice.all_steps else chosen_steps(source, marked.steps, places))
+    return replace(whole, selected=replace(part, chosen=described(marked.steps.take(places), marked.steps)))
 
 
-def _answered(trace: Trace, rules: Rules) -> Analysis:
-    workspace = Workspace(trace, rules)
+def _answered(workspace: Workspace) -> Analysis:
+    trace = workspace.trace
     results = Results(**{name: workspace.once(analysis) for name, analysis in ANALYSES})
     parts = {f.name: getattr(results, f.name) for f in fields(results)}
     found = (*trace.notices, *notices(workspace, results))
-    return Analysis(**parts, trace=trace, rules=rules, facts=facts(workspace, results), warnings=found)
+    facts_found = facts(workspace, results)
+    return Analysis(**parts, trace=trace, rules=workspace.rules, facts=facts_found, warnings=found)

@@ -39,6 +39,7 @@ class Results:
     copies: Copies
     launches: Launches
     gpu_time: GpuTime
+    window_time: GpuTime
     operators: Operators
     categories: Categories
     steps: StepTimes
@@ -66,6 +67,22 @@ class Results:
     def gap_lengths(self) -> GapLengths:
         """Return how many gaps have which length."""
         return gap_lengths(self.gaps)
+
+    @property
+    def in_windows(self) -> bool:
+        """Say whether busy and exposed shares are of step windows, rather than of the devices' spans."""
+        return bool(self.window_time.span.any())
+
+    @property
+    def base_time(self) -> GpuTime:
+        """Return the split that busy and exposed shares are told of."""
+        return self.window_time if self.in_windows else self.gpu_time
+
+    @property
+    def busy_share(self) -> float | None:
+        """Return busy by base over all devices (0..1), None where it cannot be told."""
+        base = int(self.base_time.span.sum())
+        return int(self.base_time.busy.sum()) / base if self.utilisation_reliable and base else None
 
     @property
     def coverage(self) -> Coverage:

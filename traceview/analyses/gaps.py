@@ -6,7 +6,7 @@ parts by cause.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from traceview.analyses.gap_slices import GapSlices, slices_of, with_calls
 from traceview.analyses.grouping import by_size, sums, texts
 from traceview.analyses.host_states import HostStates
 from traceview.analyses.stream_waits import waits_of
-from traceview.analyses.windows import marked_steps, windows
+from traceview.analyses.windows import Windows
 from traceview.analyses.workspace import Workspace
 from traceview.events import Flag
 from traceview.intervals import union
@@ -45,7 +45,7 @@ class Gaps(Table):
     before: np.ndarray = column("name of the work that ended as it opened", "text")
     after: np.ndarray = column("name of the work that ends it", "text")
     launch: np.ndarray = column("row of the host call that launched that work, -1 for none", "id")
-    step: np.ndarray = column("place of the step whose window holds its opening, -1 for none", "id")
+    step: np.ndarray = column("place of the step whose window on this device holds it, -1 for none", "id")
     profiler_overhead: np.ndarray = column("part: the profiler had the host", "ns")
     allocation: np.ndarray = column("part: the host allocated, freed or loaded code", "ns")
     data_loading: np.ndarray = column("part: a data loader had the host", "ns")
@@ -81,7 +81,7 @@ class _Found:
 def gaps(workspace: Workspace) -> Gaps:
     """Return every idle gap of every device, with its parts."""
     found = workspace.once(_found)
-    return _table(workspace, found, _steps(workspace, found))
+    return _table(workspace, found, workspace.once(Windows.found).spans.at(found.holes.opening, found.device))
 
 
 def gap_slices(workspace: Workspace) -> GapSlices:
@@ -145,17 +145,6 @@ def _holes(workspace: Workspace, before: np.ndarray, after: np.ndarray) -> tuple
     return Holes(work.end[before], work.start[after], called, returned, linked, same, shift), launch
 
 
-def _steps(workspace: Workspace, found: _Found) -> np.ndarray:
-    """Return the step in whose window each gap opens, -1 for none."""
-    placed = windows(workspace, marked_steps(workspace.trace))
-    scope = workspace.scope_of_device
-    step, of_gap = np.full(len(found.device), -1, np.int64), scope[found.device]
-    for code in np.unique(scope[placed.device[placed.start >= 0]]).tolist():
-        own = np.flatnonzero(of_gap == code)
-        step[own] = placed.at(found.holes.opening[own], scope == code)
-    return step
-
-
 def _table(workspace: Workspace, found: _Found, step: np.ndarray) -> Gaps:
     names = np.append(texts(workspace.trace.names), "")
     code, work = workspace.trace.slices.name, workspace.work
@@ -190,6 +179,22 @@ def _table(workspace: Workspace, found: _Found, step: np.ndarray) -> Gaps:
     )
 
 
+def gaps_of_steps(
+    table: Gaps, slices: GapSlices, steps: np.ndarray, place: np.ndarray
+) -> tuple[Gaps, GapSlices]:
+    """Return the gaps inside the windows of some steps (places, in order), and their slices.
+
+    `place` leads from rows of the trace to those of another. No gap lies across the edge of a window:
+    it begins and ends as a record begins, the last one ends with a record that nothing outlasts.
+    """
+    held = np.flatnonzero(np.isin(table.step, steps))
+    of_gap = np.full(len(table), -1, np.int64)
+    of_gap[held] = np.arange(len(held))
+    found, kept = table.take(held), slices.take(np.flatnonzero(of_gap[slices.gap] >= 0))
+    found = replace(found, step=np.searchsorted(steps, found.step), launch=place[found.launch])
+    return found, replace(kept, gap=of_gap[kept.gap])
+
+
 @dataclass(frozen=True, eq=False)
 class GapCauses(Table):
     """Hold one row per cause, largest total first; the totals add up to the idle time of all devices."""
@@ -197,7 +202,9 @@ class GapCauses(Table):
     cause: np.ndarray = column("cause of the parts", "text")
     total: np.ndarray = column("added parts of this cause", "ns")
     gaps: np.ndarray = column("gaps that have such a part", "count")
-    inside_steps: np.ndarray = column("of the total, in gaps that open inside a step's device window", "ns")
+    inside_steps: np.ndarray = column(
+        "of the total, in gaps inside a step's window on the gap's device", "ns"
+    )
     outside_steps: np.ndarray = column("the rest", "ns")
     share: np.ndarray = column("total by the idle time of all devices", "share")
 

@@ -118,7 +118,7 @@ def _recorded(workspace: Workspace) -> dict[str, bool]:
 
 def _unrecorded(workspace: Workspace) -> Unrecorded:
     """Find waits of over 1 ms in which the device shows no work although a launch without record precedes."""
-    trace, work = workspace.trace, workspace.work
+    trace, work = workspace.trace, (workspace.whole or workspace).work  # that of other steps is work too
     s = trace.slices
     calls = trace.rows_of(Kind.RUNTIME)
     wanted = np.array([any(part in n for part in _SYNCHRONISE) for n in trace.names], bool)

@@ -1,8 +1,8 @@
 """Choose steps of a trace, and cut the trace down to them.
 
 A cut trace holds what the host began between the start of the first chosen step and the end of the
-last, and the device work launched there. Device work without a launch is kept where it starts in the
-chosen steps' device windows. Slices that began before, such as a whole training loop, are left out.
+last, and the device work launched there. Device work without a launch is kept where it starts in a
+chosen step's window on its device. Slices that began before, such as a whole training loop, are left out.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from traceview.analyses.grouping import compact
 from traceview.analyses.patterns import compiled, first_found
-from traceview.analyses.step_windows import StepWindows
-from traceview.analyses.windows import marked_steps, steps_from
+from traceview.analyses.windows import Windows, marked_steps, steps_from
+from traceview.analyses.workspace import Workspace
 from traceview.errors import UsageError
 from traceview.events import DEVICE_WORK, Kind, Slices, Sparse, Steps, Trace
 from traceview.tables import Table
@@ -50,7 +50,8 @@ class Choice:
         found = _RANGE.fullmatch(":" if steps is None else steps)
         if not found or not (found[2] or found[1]):
             raise UsageError(
-                f"{middle(repr(steps), 80)} is no range of steps", "write --steps 5:6, 5:, :6 or 5, by the numbers shown"
+                f"{middle(repr(steps), 80)} is no range of steps",
+                "write --steps 5:6, 5:, :6 or 5, by the numbers shown",
             )
         first, last = (int(text) if text else None for text in (found[1], found[3]))
         last = last if found[2] else first
@@ -119,27 +120,25 @@ class _Stretch(NamedTuple):
         return held
 
 
-def cut_to(trace: Trace, places: np.ndarray, table: StepWindows) -> Trace:
-    """Return the trace cut down to some of its steps; `table` has the windows of all of them."""
-    s, scope = trace.slices, np.array([t.scope for t in trace.tracks], np.int64)
-    of_step, count = scope[s.track[trace.steps.row[places]]], int(scope.max(initial=0)) + 1
-    chosen = trace.steps.take(places)
-    host = _stretch(of_step, chosen.start, chosen.start + chosen.dur, count)
-    placed = table.window_start[places] >= 0
-    windows = _stretch(
-        of_step[placed], table.window_start[places[placed]], table.window_end[places[placed]], count
-    )
+def cut_to(source: Workspace, steps: Steps, places: np.ndarray) -> tuple[Trace, np.ndarray]:
+    """Return a trace cut down to some of its steps, and the row there of each row, -1 and at the end for none."""
+    trace, scope = source.trace, source.scope_of_track
+    s, count = trace.slices, int(source.scope_of_track.max(initial=0)) + 1
+    chosen, spans = steps.take(places), source.once(Windows.found).spans.of_steps(places)
+    host = _stretch(scope[s.track[chosen.row]], chosen.start, chosen.start + chosen.dur, count)
+    device = _stretch(source.scope_of_device[spans.device], spans.start, spans.end, count)
     on_device = np.array([t.is_device for t in trace.tracks], bool)[s.track]
-    kept = np.where(on_device, windows.holds(s.start, scope[s.track]), host.holds(s.start, scope[s.track]))
-    kept[trace.steps.row] = False
+    kept = np.where(on_device, device.holds(s.start, scope[s.track]), host.holds(s.start, scope[s.track]))
+    kept[steps.row] = False
     kept[chosen.row] = True
+    kept[source.work.row] = spans.at(source.work.start, source.work.device) >= 0
     linked = np.flatnonzero(np.isin(s.kind, DEVICE_WORK) & (s.link >= 0))
     kept[linked] = kept[s.link[linked]]
     rows = np.flatnonzero(kept)
     place = np.full(len(s) + 1, -1, np.int64)  # the last one serves links of -1
     place[rows] = np.arange(len(rows))
     times = (int(host.first.min()), int(host.last.max()))
-    return replace(
+    cut = replace(
         trace,
         slices=_slices(s.take(rows), place),
         steps=replace(chosen, row=place[chosen.row]),
@@ -150,6 +149,7 @@ def cut_to(trace: Trace, places: np.ndarray, table: StepWindows) -> Trace:
         counters=_between(trace.counters, times),
         memory=_between(trace.memory, times),
     )
+    return cut, place
 
 
 def _stretch(scope: np.ndarray, start: np.ndarray, end: np.ndarray, scopes: int) -> _Stretch:

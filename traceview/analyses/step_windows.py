@@ -11,16 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from traceview.analyses.gpu_time import covered
 from traceview.analyses.grouping import sums, texts
 from traceview.analyses.steps import outliers, step_of
-from traceview.analyses.windows import Windows, marked_steps, windows
-from traceview.analyses.workspace import Work, Workspace
+from traceview.analyses.windows import Spans, Windows, marked_steps
+from traceview.analyses.workspace import Workspace
 from traceview.events import Flag, Kind, Steps
-from traceview.intervals import amount_before, union
 from traceview.tables import Table, column
 
 DEVICE_PERIOD, HOST_WALL = "device period", "host wall"
 FEWEST_PERIODS = 2
+FEWEST_FOR_OUTLIERS = 3  # of two steps nobody can tell which one is unusual
 DIFFERENCE = 0.10  # of the medians of host wall and device period, above which the page says so
 
 
@@ -53,10 +54,12 @@ class StepWindows(Table):
     )
     open_end: np.ndarray = column("the last step: no next one closes its window", "bool")
     outlier: np.ndarray = column(
-        "step time over 1.5 times the median of the other complete steps' step time", "bool"
+        "step time over 1.5 times the median of the other complete steps' step time, of three or more", "bool"
     )
     sample: np.ndarray = column(
-        "counts in medians: complete, no outlier, and not open where periods count", "bool"
+        "its figures are those of one whole step: complete, no outlier, no open end, and no step without a "
+        "window in its own",
+        "bool",
     )
 
 
@@ -65,9 +68,11 @@ class StepTime:
     """Tell how long a step takes: the device period where there are two or more, else wall time on the host.
 
     Median, spread (75th less 25th percentile) and `samples` (ns) are of steps that are complete and no
-    outliers; the 95th percentile includes outliers. `wall_median_ns` and `period_median_ns` are of the
-    samples; `differs` says that they lie over 10 % apart. `outside_share` is the share of the steps'
-    device work that ran outside their windows, None without windows.
+    outliers; the 95th percentile includes outliers. Of device periods neither the open end has one nor
+    a step whose window holds the time of another; their walls on the host are as good as any.
+    `wall_median_ns` and `period_median_ns` are of the samples; `differs` says that they lie over 10 %
+    apart. `outside_share` is the share of the steps' device work that ran outside their windows, None
+    without windows.
     """
 
     basis: str | None
@@ -85,60 +90,61 @@ class StepTime:
 def step_windows(workspace: Workspace) -> StepWindows:
     """Return host time, device window and its partition for each step."""
     trace, marked = workspace.trace, marked_steps(workspace.trace)
-    count = len(marked)
-    found = windows(workspace, marked)
+    count, found = len(marked), workspace.once(Windows.found)
+    spans = Spans(*(column[found.main] for column in found.spans))
+    start, end, closer, device = (
+        _by_step(spans.step, c, count) for c in (spans.start, spans.end, spans.closer, spans.device)
+    )
     launches, complete = _launches(workspace, marked)
     kernels = workspace.work.kind == Kind.KERNEL
     own = found.of_work >= 0
     step, dur = found.of_work[own], workspace.work.dur[own]
     of_kernel = kernels[own]
-    period = np.where(found.closer >= 0, found.end - found.start, -1)
-    open_end = (found.start >= 0) & (found.closer < 0)
-    skipping = (found.closer >= 0) & (found.closer != _followers(workspace, marked))
-    eligible, time = _step_times(marked, period, complete & ~skipping)
-    outlier = outliers(time, eligible)
+    period = np.where(closer >= 0, end - start, -1)
+    open_end = (start >= 0) & (closer < 0)
+    whole = complete & ~((closer >= 0) & (closer != _followers(workspace, marked)))
+    outlier = _outliers(marked, period, whole)
     return StepWindows(
         number=marked.number,
         name=texts(trace.name_of(row) for row in marked.row.tolist()),
-        device=texts(workspace.devices[d] if d >= 0 else "" for d in found.device.tolist()),
+        device=texts(workspace.devices[d] if d >= 0 else "" for d in device.tolist()),
         start=marked.start,
         wall=marked.dur,
         period=period,
-        window_start=found.start,
-        window_end=found.end,
-        **_partition(workspace, found),
+        window_start=start,
+        window_end=end,
+        **_partition(workspace, spans, count),
         kernels=np.bincount(step[of_kernel], minlength=count).astype(np.int64)[:count],
         kernel_sum=sums(step[of_kernel], dur[of_kernel], count),
         launches=launches,
-        **_own_work(workspace, found),
+        **_own_work(workspace, found.of_work, (start, end, device)),
         complete=complete,
         open_end=open_end,
         outlier=outlier,
-        sample=eligible & ~outlier,
+        sample=whole & ~outlier & ~open_end,
     )
 
 
 def step_time(table: StepWindows) -> StepTime:
     """Return the step time of a table of steps."""
-    basis = _basis(table.period, table.complete)
-    time = table.period if basis == DEVICE_PERIOD else table.wall
-    complete = table.complete & (time >= 0)
-    samples, all_times = time[table.sample & (time >= 0)], time[complete]
-    both = table.sample & (table.period >= 0)
-    walls, periods = table.wall[table.sample], table.period[both]
-    wall, period = _median(walls), _median(periods)
-    paired = _median(table.wall[both])
-    differs = len(periods) >= FEWEST_PERIODS and bool(
+    closed = (table.sample | table.outlier) & (table.period >= 0)
+    by_period = int(closed.sum()) >= FEWEST_PERIODS
+    time, usable = (table.period, closed) if by_period else (table.wall, table.complete)
+    counted = usable & ~table.outlier
+    counted = counted if counted.any() else usable  # an outlier that was chosen alone
+    samples = time[counted]
+    both = counted & closed
+    wall, period, paired = (_median(v) for v in (table.wall[counted], table.period[both], table.wall[both]))
+    differs = int(both.sum()) >= FEWEST_PERIODS and bool(
         abs((paired or 0) - (period or 0)) > DIFFERENCE * (period or 0)
     )
     placed = table.window_start >= 0
     work = int(table.work[placed].sum())
-    spread = _quantile(samples, 0.75, 0.25)
     return StepTime(
-        basis=(basis or HOST_WALL) if len(samples) else None,
+        basis=(DEVICE_PERIOD if by_period else HOST_WALL) if len(samples) else None,
         median_ns=_median(samples),
-        p95_ns=_quantile(all_times if len(samples) else samples, 0.95),
-        spread_ns=spread,
+        p95_ns=_quantile(time[usable], 0.95),
+        spread_ns=_quantile(samples, 0.75, 0.25),
         count=len(samples),
         wall_median_ns=wall,
         period_median_ns=period,
@@ -148,16 +154,21 @@ def step_time(table: StepWindows) -> StepTime:
     )
 
 
-def _basis(period: np.ndarray, complete: np.ndarray) -> str:
-    closed = complete & (period >= 0)
-    return DEVICE_PERIOD if int(closed.sum()) >= FEWEST_PERIODS else HOST_WALL
+def _by_step(step: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """Return one value per step, -1 for those without."""
+    found = np.full(count, -1, np.int64)
+    found[step] = values
+    return found
 
 
-def _step_times(marked: Steps, period: np.ndarray, complete: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which steps count before outliers are left out, and the time of each."""
-    if _basis(period, complete) == DEVICE_PERIOD:
-        return complete & (period >= 0), period
-    return complete, marked.dur
+def _outliers(marked: Steps, period: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Return the outliers among steps of which one is told (bool): by period where two have one, else by wall."""
+    closed = whole & (period >= 0)
+    by_period = int(closed.sum()) >= FEWEST_PERIODS
+    time, eligible = (period, closed) if by_period else (marked.dur, whole)
+    if int(eligible.sum()) < FEWEST_FOR_OUTLIERS:
+        return np.zeros(len(marked), bool)
+    return outliers(time, eligible)
 
 
 def _followers(workspace: Workspace, marked: Steps) -> np.ndarray:
@@ -189,42 +200,27 @@ def _launches(workspace: Workspace, marked: Steps) -> tuple[np.ndarray, np.ndarr
     return launched, closed & (launched > 0) & (present * 100 >= launched * 99)
 
 
-def _partition(workspace: Workspace, found: Windows) -> dict[str, np.ndarray]:
-    """Return the parts of each window, which add up to it; all 0 without one."""
+def _partition(workspace: Workspace, spans: Spans, count: int) -> dict[str, np.ndarray]:
+    """Return the parts of each step's window, which add up to it; all 0 without one."""
     names = ("compute", "exposed_collective", "exposed_copy", "exposed_fill", "idle")
-    parts = dict(zip(names, np.zeros((len(names), len(found.start)), np.int64), strict=True))
-    for device in np.unique(found.device[found.device >= 0]).tolist():
-        own = np.flatnonzero(found.device == device)
-        work = workspace.work
-        work = work if len(workspace.devices) == 1 else work.where(work.device == device)
-        kernel, fill = work.kind == Kind.KERNEL, work.kind == Kind.FILL
-        whole = found.end[own] - found.start[own]
-        below = np.zeros(len(own), np.int64)
-        for name, mask in zip(names, (kernel & ~work.collective, kernel, ~fill, None), strict=False):
-            reached = _within(work, mask, found.start[own], found.end[own])
-            parts[name][own] = reached - below
-            below = reached
-        parts["idle"][own] = whole - below
-    return parts
+    reached = [covered(workspace, layer, spans) for layer in workspace.layers[:4]]
+    parts = np.diff([*reached, spans.end - spans.start], axis=0, prepend=0)
+    found = np.zeros((len(names), count), np.int64)
+    found[:, spans.step] = parts
+    return dict(zip(names, found, strict=True))
 
 
-def _within(work: Work, mask: np.ndarray | None, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return how much of each window the work of a mask (None: all) covers."""
-    chosen = slice(None) if mask is None or mask.all() else mask
-    busy = union(work.start[chosen], work.end[chosen])
-    within: np.ndarray = amount_before(busy, end) - amount_before(busy, start)
-    return within
-
-
-def _own_work(workspace: Workspace, found: Windows) -> dict[str, np.ndarray]:
+def _own_work(
+    workspace: Workspace, of_work: np.ndarray, placed: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> dict[str, np.ndarray]:
     """Return how much work each step launched on its window's device, and how much of it lies outside."""
-    work, count = workspace.work, len(found.start)
-    own = np.flatnonzero(found.of_work >= 0)
-    own = own[found.device[found.of_work[own]] == work.device[own]]
-    step = found.of_work[own]
-    inside = np.minimum(work.end[own], found.end[step]) - np.maximum(work.start[own], found.start[step])
+    work, (start, end, device) = workspace.work, placed
+    own = np.flatnonzero(of_work >= 0)
+    own = own[device[of_work[own]] == work.device[own]]
+    step = of_work[own]
+    inside = np.minimum(work.end[own], end[step]) - np.maximum(work.start[own], start[step])
     outside = work.dur[own] - np.maximum(inside, 0)
-    return {"work": sums(step, work.dur[own], count), "outside": sums(step, outside, count)}
+    return {"work": sums(step, work.dur[own], len(start)), "outside": sums(step, outside, len(start))}
 
 
 def _median(values: np.ndarray) -> int | None:

@@ -14,6 +14,7 @@ from traceview.analyses.grouping import compact
 from traceview.analyses.nesting import Nesting, nest
 from traceview.analyses.rules import COLLECTIVE, COPIES, Rules
 from traceview.events import DEVICE_WORK, Flag, Kind, Trace
+from traceview.intervals import Intervals, union
 
 _Answer = TypeVar("_Answer")
 
@@ -53,11 +54,25 @@ class Work(NamedTuple):
         return Work(*(column[mask] for column in self))
 
 
-class Workspace:
-    """Hold a trace and the rules, and what is derived from them."""
+class Layers(NamedTuple):
+    """Hold unions of device work, each within the next, on the axis where each device has a stretch of its own."""
 
-    def __init__(self, trace: Trace, rules: Rules) -> None:
-        self.trace, self.rules = trace, rules
+    compute: Intervals
+    kernels: Intervals
+    moving: Intervals  # kernels and copies
+    busy: Intervals
+    collective: Intervals  # within kernels
+
+
+class Workspace:
+    """Hold a trace and the rules, and what is derived from them.
+
+    Of a trace cut down to some steps, `whole` is the workspace of what it was cut from: devices keep
+    their codes and names, and the end of the recording is known.
+    """
+
+    def __init__(self, trace: Trace, rules: Rules, whole: Workspace | None = None) -> None:
+        self.trace, self.rules, self.whole = trace, rules, whole
         self._answers: dict[Callable[[Workspace], object], object] = {}
 
     def once(self, question: Callable[[Workspace], _Answer]) -> _Answer:
@@ -65,6 +80,10 @@ class Workspace:
         if question not in self._answers:
             self._answers[question] = question(self)
         return cast("_Answer", self._answers[question])
+
+    def know(self, question: Callable[[Workspace], _Answer], answer: _Answer) -> None:
+        """Take the answer of an analysis from elsewhere, instead of asking it."""
+        self._answers[question] = answer
 
     @cached_property
     def usable(self) -> np.ndarray:
@@ -91,6 +110,8 @@ class Workspace:
     @cached_property
     def scope_of_device(self) -> np.ndarray:
         """Return the scope (merged rank or process) of each of the devices."""
+        if self.whole is not None:
+            return self.whole.scope_of_device
         scope = np.zeros(len(self.devices), np.int64)
         for t in np.unique(self.trace.slices.track[self.usable]).tolist():
             scope[self.device_of_track[t]] = self.trace.tracks[t].scope
@@ -99,6 +120,8 @@ class Workspace:
     @cached_property
     def _devices(self) -> tuple[tuple[str, ...], np.ndarray]:
         """Return the devices with work, and the code of each track's device."""
+        if self.whole is not None:
+            return self.whole._devices
         tracks = self.trace.tracks
         with_work, _ = compact(self.trace.slices.track[self.usable], len(tracks))
         codes: dict[tuple[int, str], int] = {}
@@ -130,8 +153,27 @@ class Workspace:
         work = self.work
         if len(self.devices) < 2:
             return work.start, work.end
-        shift = shifts(work.device, work.start, work.end, len(self.devices))[work.device]
+        shift = self.device_shift[work.device]
         return work.start + shift, work.end + shift
+
+    @cached_property
+    def device_shift(self) -> np.ndarray:
+        """Return for each device what to add to its times so that it has a stretch of its own."""
+        work, count = self.work, len(self.devices)
+        return shifts(work.device, work.start, work.end, count) if count > 1 else np.zeros(count, np.int64)
+
+    @cached_property
+    def layers(self) -> Layers:
+        """Return the unions of device work by what hides what."""
+        (start, end), kind = self.apart, self.work.kind
+        kernel = kind == Kind.KERNEL
+
+        def joined(mask: np.ndarray) -> Intervals:
+            return union(start, end) if mask.all() else union(start[mask], end[mask])
+
+        every = np.ones(len(kind), bool)
+        masks = (self.compute, kernel, kind != Kind.FILL, every, self.work.collective)
+        return Layers(*(joined(mask) for mask in masks))
 
     @cached_property
     def scope_of_track(self) -> np.ndarray:
@@ -280,7 +322,9 @@ class Workspace:
 
     @cached_property
     def end_ns(self) -> int:
-        """Return the end of the last timed slice."""
+        """Return the end of the last timed slice, of a cut trace that of the whole."""
+        if self.whole is not None:
+            return self.whole.end_ns
         s = self.trace.slices
         rows = self.trace.timed
         if rows.all():

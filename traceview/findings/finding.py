@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
+from traceview.units import LABEL_LIMIT, shown
 
 HIGH, MEDIUM, LOW = 0.15, 0.05, 0.01  # shares of the base from which a finding is high, medium, low
 SATURATED = 0.90  # busy share of the base from which idle time is worth a note at most
@@ -81,8 +82,18 @@ def base_ns(analysis: Analysis) -> int:
 
 
 def base_word(analysis: Analysis) -> str:
-    """Return what the base is called."""
-    return "step windows" if has_windows(analysis) else f"{device_word(analysis.trace)} span"
+    """Return what the base is called; of several devices with windows it is that of each rank's main one."""
+    word, known = device_word(analysis.trace), analysis.step_windows.window_start >= 0
+    if not known.any():
+        return f"{word} span"
+    main = sorted(set(analysis.step_windows.device[known].tolist()))
+    if len(main) == len(analysis.window_time):
+        return "step windows"
+    return (
+        f"step windows of {word} {shown(main[0], LABEL_LIMIT)}"
+        if len(main) == 1
+        else f"step windows of the main {word}s"
+    )
 
 
 def saturated(analysis: Analysis) -> bool:
