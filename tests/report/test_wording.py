@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.analyses.making import analysed, call, copy, kernel, launch, note, op
-from traceview.analyses import Analysis
+from traceview.analyses import Analysis, Choice, analyze
 from traceview.report import Report, build_report, render_html
-from traceview.report.export import summary_text
+from traceview.report.export import summary_document, summary_text
 from traceview.report.view import FactsView, SectionView, SplitBar, SplitView, TableView, TimelineView
 
 
@@ -128,6 +128,74 @@ def test_the_trace_and_the_time_of_the_device_have_different_words() -> None:
     assert {c.label: c.text for c in report.chips}["trace"] == "1.00 ms"
     assert "of the 30.0 µs from first to last GPU work" in report.verdict
     assert "span" not in {c.label for c in report.chips}
+
+
+def stepped() -> Analysis:
+    """Return steps of 100 us of which 50 are busy and 10 copies, behind a warm-up of 1000 us with 100 of work."""
+    events = [launch(1, 2, 99), kernel("warm-up", 10, 100, 99)]
+    for i in range(3):
+        at = 1000 + 100 * i
+        events += [
+            note(f"ProfilerStep#{i}", at, 100),
+            launch(at + 1, 1, 2 * i),
+            kernel("k", at + 10, 40, 2 * i),
+        ]
+        events += [call("cudaMemcpyAsync", at + 3, 1, 2 * i + 1), copy(at + 50, 10, 2 * i + 1)]
+    return analysed(*events)
+
+
+def test_busy_and_exposed_shares_are_of_the_step_windows_where_there_are_some_and_say_so() -> None:
+    # windows: 1010 to 1110, to 1210, and open to 1260: 250 us, busy 150, of that 30 copying; in all 250 of 1250
+    analysis = stepped()
+    assert analysis.busy_share == 0.6
+    assert analysis.facts["utilisation"] == 0.2
+    report = build_report(analysis)
+    said = "The GPU was busy 60.0 % of the 250 µs in step windows, and idle for 100 µs; 30.0 µs was copying"
+    assert report.verdict.startswith(said)
+    numbers = {k.id: k for k in report.kpis}
+    assert (numbers["busy"].value, numbers["busy"].detail) == (
+        "60.0",
+        "150 µs of 250 µs in step windows · partly waiting",
+    )
+    assert (numbers["idle"].value, numbers["idle"].detail) == ("100", "of 250 µs in step windows")
+    assert numbers["exposed"].detail.startswith("12.0 % of 250 µs in step windows")
+    text = summary_text(analysis)
+    assert said in text
+    block = next(b for b in text.split("\n\n") if b.startswith("GPU time")).splitlines()
+    assert "shares of the step windows or time from first to last work" in block[0]
+    assert [" ".join(line.split()[1:5]) for line in block[2:]] == [
+        "step windows 250 µs",
+        "first to last 1.25",
+    ]
+    document = summary_document(analysis)["window_time"]
+    assert [(row["span_us"], row["busy_us"]) for row in document] == [(250, 150)]
+
+
+def test_the_page_splits_both_the_windows_and_the_time_from_first_to_last_work() -> None:
+    bars = next(
+        b for b in section(build_report(stepped()), "gpu-time").blocks if isinstance(b, SplitView)
+    ).bars
+    assert [b.base for b in bars] == [
+        "100 % = 250 µs in step windows",
+        "100 % = 1.25 ms from its first to its last device record",
+    ]
+    assert [b.parts[-1].share for b in bars] == ["40.0 %", "80.0 %"]
+
+
+def test_a_selection_tells_of_its_windows_only() -> None:
+    trace = stepped().trace
+    selected = analyze(trace, choice=Choice(1, 1))
+    assert "busy 50.0 % of the 100 µs in step windows" in summary_text(selected)
+    assert "first to last" not in summary_text(selected)
+    assert bar(build_report(selected)).base == "100 % = 100 µs in step windows"
+
+
+def test_without_steps_shares_are_of_the_time_from_first_to_last_work_and_say_so() -> None:
+    analysis = analysed(kernel("k", 5, 10), copy(25, 10))
+    assert not analysis.in_windows
+    numbers = {k.id: k for k in build_report(analysis).kpis}
+    assert numbers["busy"].detail.startswith("20.0 µs of 30.0 µs from first to last work")
+    assert numbers["exposed"].detail.startswith("33.3 % of 30.0 µs from first to last work")
 
 
 def test_another_accelerator_is_not_called_a_gpu() -> None:

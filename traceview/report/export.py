@@ -20,7 +20,7 @@ from traceview.report.records import quantiles_record, records
 from traceview.report.selected import shown_of, title_of
 from traceview.report.time_documents import time_documents
 from traceview.report.title import chips
-from traceview.report.wording import begin, device_word, missing_records, only_recorded
+from traceview.report.wording import FIRST_TO_LAST, begin, device_word, missing_records, only_recorded, splits
 from traceview.units import count, data_size, duration, hide_home, plural, public_label, safe, share
 
 SCHEMA = "traceview.summary/1"
@@ -44,6 +44,7 @@ def _answers(analysis: Analysis) -> dict[str, Any]:
         "account": asdict(analysis.trace.account),
         "meta": _meta(analysis),
         "gpu_time": records(analysis.gpu_time),
+        "window_time": records(analysis.window_time),
         "kernels": records(analysis.kernels),
         "kernels_by_stream": records(analysis.kernels_by_stream),
         "copies": records(analysis.copies),
@@ -110,25 +111,28 @@ def summary_text(analysis: Analysis, top: int = 10) -> str:
 
 
 def _gpu_time(analysis: Analysis) -> list[str]:
-    table, device = analysis.gpu_time, device_word(analysis.trace)
-    if not len(table):
+    device = device_word(analysis.trace)
+    if not len(analysis.gpu_time):
         return []
-    recorded = only_recorded(analysis)
+    recorded, found = only_recorded(analysis), splits(analysis)
     parts = ("busy", "compute", "exposed_collective", "exposed_copy", "exposed_fill", "idle")
-    shown = [p for p in parts if p in ("busy", "compute", "idle") or int(getattr(table, p).sum())]
+    always = ("busy", "compute", "idle")
+    shown = [p for p in parts if p in always or any(int(getattr(t, p).sum()) for t, _ in found)]
     names = {"idle": "idle or not recorded"} if recorded else {}
-    head = [device, "first to last", *(names.get(p, p.replace("_", " ")) for p in shown)]
+    head = [device, "within", "time", *(names.get(p, p.replace("_", " ")) for p in shown)]
     rows = []
-    for i in range(len(table)):
-        span = int(table.span[i])
-        times = [int(getattr(table, p)[i]) for p in shown]
-        cells = [duration(v) + ("" if recorded else f" {share(v / max(span, 1)):>7}") for v in times]
-        rows.append([safe(str(table.device[i])) or "0", duration(span), *cells])
+    for table, within in found:
+        for i in range(len(table)):
+            span = int(table.span[i])
+            times = [int(getattr(table, p)[i]) for p in shown]
+            cells = [duration(v) + ("" if recorded else f" {share(v / max(span, 1)):>7}") for v in times]
+            rows.append([safe(str(table.device[i])) or "0", within, duration(span), *cells])
     if recorded:
         note = f"{begin(device)} time as recorded, at least (no shares: {missing_records(analysis)})"
     else:
-        note = f"{begin(device)} time (shares of the time from first to last work; compute + exposed + idle = 100 %)"
-    return [safe(note), *_grid(head, rows, _LEFT + _RIGHT * (len(head) - 1))]
+        of = [within if within != FIRST_TO_LAST else "time from first to last work" for _, within in found]
+        note = f"{begin(device)} time (shares of the {' or '.join(of)}; compute + exposed + idle = 100 %)"
+    return [safe(note), *_grid(head, rows, _LEFT * 2 + _RIGHT * (len(head) - 2))]
 
 
 def _kernels(analysis: Analysis, labels: Labels, top: int) -> list[str]:

@@ -11,28 +11,29 @@ from traceview.analyses.grouping import added
 from traceview.events import Kind
 from traceview.report.labels import Labels
 from traceview.report.view import BannerLine, Kpi, Tone
-from traceview.report.wording import begin, device_word, only_recorded, recorded_none
+from traceview.report.wording import base_words, begin, device_word, only_recorded, recorded_none
 from traceview.units import count, duration, duration_parts, plural, share, shown
 
-GOOD, POOR = 0.85, 0.6  # shares of the span in which the GPU is busy
+GOOD, POOR = 0.85, 0.6  # shares of the base in which the GPU is busy
 SHORT_NS = 5_000  # a launch costs about as much
 
 
 def verdict(analysis: Analysis) -> str:
     """Say in a sentence where the time went."""
-    table, device = analysis.gpu_time, device_word(analysis.trace)
+    table, device = analysis.base_time, device_word(analysis.trace)
     if not len(table):
         return _verdict_without_device(analysis)
     span, busy = added(table.span), added(table.busy)
-    if only_recorded(analysis) or analysis.utilisation is None:
+    if only_recorded(analysis) or analysis.busy_share is None:
+        busy = added(analysis.gpu_time.busy)
         missing = (
             "device records are missing for some launches" if only_recorded(analysis) else "without times"
         )
         recorded = f"{duration(busy)} of {device} work was recorded"
         return f"{recorded}, but {missing}: how busy the {device} was cannot be told."
     where = f"The {device} was" if len(table) == 1 else f"{len(table)} {device}s were"
-    base = f"the {duration(span)} from first to last {device} work" + (", added" if len(table) > 1 else "")
-    text = f"{where} busy {share(analysis.utilisation)} of {base}, and idle for {duration(span - busy)}"
+    base = f"the {duration(span)} {base_words(analysis)}" + (", added" if len(table) > 1 else "")
+    text = f"{where} busy {share(analysis.busy_share)} of {base}, and idle for {duration(span - busy)}"
     collective = int(table.exposed_collective.sum())
     copies = int(table.exposed_copy.sum() + table.exposed_fill.sum())
     extra = [
@@ -75,13 +76,13 @@ def kpis(analysis: Analysis, labels: Labels) -> tuple[Kpi, ...]:
 
 
 def _device_kpis(analysis: Analysis) -> list[Kpi | None]:
-    table, kernels, device = analysis.gpu_time, analysis.kernels, device_word(analysis.trace)
+    table, kernels, device = analysis.base_time, analysis.kernels, device_word(analysis.trace)
     span, busy = added(table.span), added(table.busy)
     whose = "" if len(table) == 1 else f", over {len(table)} {device}s"
     calls = plural(int(kernels.calls.sum()), "kernel")
     return [
         _busy_kpi(analysis, span, busy),
-        _idle_kpi(analysis, span - busy, f"of {duration(span)} from first to last work{whose}"),
+        _idle_kpi(analysis, span - busy, f"of {_base(analysis, span)}{whose}"),
         _time_kpi(
             "kernels",
             begin(f"{device} kernel time"),
@@ -110,20 +111,25 @@ def _percent(part: float) -> tuple[str, str]:
     return share(part).removesuffix(" %"), "%"
 
 
+def _base(analysis: Analysis, span: int) -> str:
+    return f"{duration(span)} {'in step windows' if analysis.in_windows else 'from first to last work'}"
+
+
 def _busy_kpi(analysis: Analysis, span: int, busy: int) -> Kpi:
     label = begin(f"{device_word(analysis.trace)} busy")
-    if only_recorded(analysis) or analysis.utilisation is None:
+    if only_recorded(analysis) or analysis.busy_share is None:
+        busy = added(analysis.gpu_time.busy)
         missing = "device records are missing, see the banner" if only_recorded(analysis) else "without times"
         detail = f"{duration(busy)} recorded, at least; {missing}"
         return Kpi("busy", label, "?", "", detail, "warn")
-    part = analysis.utilisation
+    part = analysis.busy_share
     tone: Tone = "good" if part >= GOOD else "bad" if part < POOR else "warn"
     word = {"good": "busy", "warn": "partly waiting", "bad": "mostly waiting"}[tone]
-    return Kpi("busy", label, *_percent(part), f"{duration(busy)} of {duration(span)} · {word}", tone)
+    return Kpi("busy", label, *_percent(part), f"{duration(busy)} of {_base(analysis, span)} · {word}", tone)
 
 
 def _exposed_kpi(analysis: Analysis, span: int) -> Kpi | None:
-    table = analysis.gpu_time
+    table = analysis.base_time
     if int(table.collective_busy.sum()):
         ns = int(table.exposed_collective.sum())
         rest = f"{duration(int(table.collective_busy.sum()) - ns)} hidden under compute"
@@ -131,14 +137,14 @@ def _exposed_kpi(analysis: Analysis, span: int) -> Kpi | None:
     if not len(analysis.copies):
         return None
     ns = int(table.exposed_copy.sum() + table.exposed_fill.sum())
-    rest = f"of {duration(int(analysis.copies.sum.sum()))} copied and filled"
+    rest = f"of {duration(int(analysis.copies.sum.sum()))} copied and filled in all"
     return _time_kpi("exposed", "Exposed copies", ns, f"{_of_span(analysis, ns, span)} · {rest}")
 
 
 def _of_span(analysis: Analysis, ns: int, span: int) -> str:
     if only_recorded(analysis):
         return "as recorded"
-    return f"{share(ns / span if span else 0)} of the time from first to last work"
+    return f"{share(ns / span if span else 0)} of {_base(analysis, span)}"
 
 
 def _top_kpi(analysis: Analysis, labels: Labels) -> Kpi | None:

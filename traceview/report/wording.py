@@ -4,14 +4,43 @@ from __future__ import annotations
 
 from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
+from traceview.analyses.results import GpuTime
 from traceview.units import plural
 
-__all__ = ["begin", "device_word", "missing_records", "only_recorded", "recorded_none"]
+__all__ = [
+    "FIRST_TO_LAST",
+    "base_words",
+    "begin",
+    "device_word",
+    "missing_records",
+    "only_recorded",
+    "recorded_none",
+    "splits",
+]
+
+FIRST_TO_LAST = "first to last"
 
 
 def begin(text: str) -> str:
     """Return a text as it stands at the beginning of a line."""
     return text[:1].upper() + text[1:]
+
+
+def base_words(analysis: Analysis) -> str:
+    """Say of which time busy and exposed shares are: "in step windows", or from first to last work."""
+    return (
+        "in step windows" if analysis.in_windows else f"from first to last {device_word(analysis.trace)} work"
+    )
+
+
+def splits(analysis: Analysis) -> tuple[tuple[GpuTime, str], ...]:
+    """Return the splits of the devices' time, each with the words for what was split: the base of shares first."""
+    whole = (analysis.gpu_time, FIRST_TO_LAST)
+    if not analysis.in_windows:
+        return (whole,)
+    windows = (analysis.window_time, "step windows")
+    # of chosen steps there is nothing but their windows
+    return (windows,) if analysis.gpu_time is analysis.window_time else (windows, whole)
 
 
 def only_recorded(analysis: Analysis) -> bool:

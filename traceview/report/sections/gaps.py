@@ -30,7 +30,7 @@ CAUSE_COLUMNS = (
     Column("total", "Idle ms", "ms", "added parts of this cause", bar=True),
     Column("share", "Share of idle", "share", "of the idle time of all devices"),
     Column("gaps", "Gaps", "count", "gaps that have such a part"),
-    Column("inside_steps", "Inside steps ms", "ms", "in gaps that open inside a step's device window"),
+    Column("inside_steps", "Inside steps ms", "ms", "in gaps inside a step's window on the device"),
     Column("outside_steps", "Outside ms", "ms"),
 )
 LENGTH_COLUMNS = (
@@ -53,7 +53,7 @@ UNKNOWN = (
     "Unknown is the time before work whose launch is not in the trace: work launched before the profiler started, "
     "or a trace without host calls. Record CPU activity beside the device's, and start the profiler before the work."
 )
-NO_GAPS = "The device was never idle between its first and its last record."
+NO_GAPS = "The device was never idle in the time that is looked at."
 
 
 def build(context: Context) -> SectionView:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from traceview.analyses.results import GpuTime
 from traceview.report.context import Context, no_device
 from traceview.report.view import SectionView, SplitBar, SplitPart, SplitView
-from traceview.report.wording import begin, missing_records, only_recorded
+from traceview.report.wording import FIRST_TO_LAST, begin, missing_records, only_recorded, splits
 from traceview.units import duration, plural, safe, share, shown
 
 MOST_DEVICES = 8
@@ -23,26 +24,32 @@ NOT_RECORDED = ("idle or not recorded", "unknown", "no device work was recorded"
 
 
 def build(context: Context) -> SectionView:
-    """Split the time of every device from its first to its last work, the busiest eight of many."""
+    """Split the time of every device, the first eight of many: of its step windows, and from first to last work."""
     table, title = context.analysis.gpu_time, begin(f"{context.device} time")
     if not len(table):
         return SectionView("gpu-time", title, empty=no_device(context.analysis))
-    bars = tuple(_bar(context, i) for i in range(min(len(table), MOST_DEVICES)))
-    hidden = len(table) - len(bars)
+    found = splits(context.analysis)
+    bars = tuple(_bar(context, *split, i) for split in found for i in range(min(len(split[0]), MOST_DEVICES)))
+    hidden = max(len(split[0]) for split in found) - MOST_DEVICES
     note = (
         "Priority compute, collective, copy, fill: what runs under something of higher priority is hidden "
-        "by it, the rest is exposed. The five parts add up to the time from first to last work."
+        "by it, the rest is exposed. The five parts add up to the time of the bar"
+        + (
+            ": the windows of the steps on the device, or its time from first to last work."
+            if context.analysis.in_windows
+            else ", from first to last work."
+        )
     )
     if only_recorded(context.analysis):
         note += f" Only what was recorded is shown, without shares: {missing_records(context.analysis)}."
-    more = f"{plural(hidden, 'further device')} not shown." if hidden else ""
+    more = f"{plural(hidden, 'further device')} not shown." if hidden > 0 else ""
     return SectionView("gpu-time", title, safe(note), (SplitView(bars, more),))
 
 
-def _bar(context: Context, i: int) -> SplitBar:
-    table, recorded = context.analysis.gpu_time, only_recorded(context.analysis)
-    span = int(table.span[i])
-    base = f"{duration(span)} from its first to its last device record"
+def _bar(context: Context, table: GpuTime, within: str, i: int) -> SplitBar:
+    recorded, span = only_recorded(context.analysis), int(table.span[i])
+    where = "from its first to its last device record" if within == FIRST_TO_LAST else "in step windows"
+    base = f"{duration(span)} {where}"
     parts = []
     for column, label, token, meaning in PARTS:
         ns = int(getattr(table, column)[i])

@@ -29,6 +29,14 @@ DEFINITIONS = (
             "busy time is a least and no share of the span is told"
         ),
     ),
+    (
+        "busy share, exposed share",
+        (
+            "of the time in step windows, over all devices that have some; without steps of the time from first to last "
+            "work. A step's window on a device runs from its first record of any length on the device's main stream to "
+            "the next step's first one there; the last one ends with the step's own work"
+        ),
+    ),
     ("sum", "added durations; parallel work counts as often as it runs, so a sum may exceed the span"),
     (
         "exposed",

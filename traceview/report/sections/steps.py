@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from traceview.analyses.step_windows import FEWEST_PERIODS, HOST_WALL, StepTime, StepWindows
+from traceview.analyses.step_windows import (
+    FEWEST_FOR_OUTLIERS,
+    FEWEST_PERIODS,
+    HOST_WALL,
+    StepTime,
+    StepWindows,
+)
+from traceview.analyses.steps import OUTLIER
 from traceview.report.context import Context
 from traceview.report.view import Cell, Column, Fact, FactsView, SectionView, TableView
 from traceview.units import LABEL_LIMIT, count, duration, plural, share, shown
@@ -68,7 +75,8 @@ def _note(time: StepTime, reliable: bool) -> str:
         return "No step is complete: their launches lack device records, so no step time is told."
     note = (
         "A step's window runs from its first record on the device's main stream to the next step's first record "
-        "there; the last one has no period and stays out of medians, as do incomplete steps and outliers."
+        "there; the last one has no period and stays out of medians, as do incomplete steps and outliers (over "
+        f"{OUTLIER} times the median of the others, told of {FEWEST_FOR_OUTLIERS} steps or more)."
     )
     if time.basis == HOST_WALL:
         note = f"Step time is wall time on the host: fewer than {FEWEST_PERIODS} steps have a device period."
