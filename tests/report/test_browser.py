@@ -306,11 +306,29 @@ def test_a_phone_names_every_track_in_two_lines(visit: Visitor) -> None:
     assert not [t for t in written if re.search(r"\d…$", t)]  # no number is cut
 
 
-@pytest.mark.parametrize("wide", [390, 768, 1600])
+@pytest.mark.parametrize("wide", [390, 768, 1280, 1600])
 def test_no_width_needs_sideways_scrolling(visit: Visitor, wide: int) -> None:
     seen = visit(viewport={"width": wide, "height": 800})
     seen.js("TV.drawAll()")
     assert seen.js("document.documentElement.scrollWidth") <= wide
+    assert seen.js("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("wide", [1280, 1600])
+def test_on_a_desk_neither_a_table_nor_the_bar_at_the_top_scrolls_sideways(visit: Visitor, wide: int) -> None:
+    seen = visit(viewport={"width": wide, "height": 800})
+    assert "collectives" in seen.js("Object.keys(TV.tables)")
+    broad = """[...document.querySelectorAll(".top nav, [data-table] .scroll")]
+        .filter(e => e.scrollWidth > e.clientWidth).map(e => e.getAttribute("aria-label"))"""
+    assert seen.js(broad) == []
+
+
+@pytest.mark.parametrize("wide", [390, 768, 1280])
+def test_the_bar_at_the_top_hides_no_heading_that_was_asked_for(visit: Visitor, wide: int) -> None:
+    seen = visit(viewport={"width": wide, "height": 800})
+    seen.page.click(".top nav a[href='#gaps']")
+    top = seen.js("document.getElementById('h-gaps').getBoundingClientRect().top")
+    assert top >= seen.js("document.querySelector('.top').getBoundingClientRect().bottom")
 
 
 def test_the_timeline_follows_the_width_of_the_window(visit: Visitor) -> None:

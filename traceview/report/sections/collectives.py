@@ -23,7 +23,7 @@ COLUMNS = (
     Column("min", "Min µs", "us", "the one that waited least"),
     Column("exposed", "Exposed ms", "ms", "under no compute kernel of the device"),
     Column("overlapped", "Hidden %", "share", "of its time, under compute kernels"),
-    Column("algorithm_bandwidth", "Algorithm GB/s", "rate", "message by median duration"),
+    Column("algorithm_bandwidth", "Alg. GB/s", "rate", "algorithm bandwidth: message by median duration"),
     Column("bus_bandwidth", "Bus GB/s", "rate", "algorithm bandwidth × the factor of the collective"),
 )
 EMPTY = (
