@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analyses.making import Event, analysed, copy, fill, kernel, launch, note, read
+from tests.analyses.making import Event, analysed, call, copy, fill, kernel, launch, note, read
 from traceview.analyses import Analysis, Choice, analyze
 from traceview.analyses.gap_parts import CAUSES
 from traceview.events import DEVICE_WORK
@@ -91,6 +91,23 @@ def test_work_of_other_steps_in_a_chosen_window_is_no_idle_time() -> None:
     assert chosen(*loading(), *early, steps="2:2").copies.sum.tolist() == [400_000]
 
 
+def test_a_wait_is_charged_with_the_gap_behind_the_work_of_its_step() -> None:
+    # step 1 waits from 1700 to 1970 for the kernel that ends at 1960: blocked for 260 when the gap opens
+    waits = [call("cudaDeviceSynchronize", 1000 * i + 700, 270) for i in range(4)]
+    events = [e for e in loading() if e["name"] != LOADER]
+    selected = chosen(*events, *waits, steps="1:1")
+    assert us(selected)["host late"] == 680  # 1970 to the launch at 2650
+    assert us(selected)["synchronisation or blocking copy"] == 10
+    assert (selected.syncs.calls.tolist(), selected.syncs.damage.tolist()) == ([1], [260_000])
+
+
+def test_device_work_without_a_launch_is_kept_where_it_starts_in_a_window_on_its_own_device() -> None:
+    # device 1: the window of step 1 runs from 150 to 250, on device 0 from 110 to 210
+    strays = [kernel("early", 120, 5, device=1), kernel("late", 230, 5, device=1)]
+    selected = chosen(*two_devices(), *strays, steps="1:1")
+    assert sorted(selected.kernels.name.tolist()) == ["late", "main", "side"]
+
+
 def test_a_selection_without_any_window_has_the_time_of_the_work_that_it_launched() -> None:
     # the chosen step has work on a side stream only
     side = [
@@ -104,6 +121,21 @@ def test_a_selection_without_any_window_has_the_time_of_the_work_that_it_launche
     assert selected.step_windows.window_start.tolist() == [-1]
     assert selected.gpu_time.span.tolist() == [140_000]
     assert not selected.in_windows
+
+
+def test_all_steps_are_those_that_annotations_mark_where_the_profiler_marks_none() -> None:
+    events = [{**e, "name": e["name"].replace("ProfilerStep#", "Iteration ")} for e in loading()]
+    for steps, count in ((":", 4), ("1:2", 2)):
+        selected = chosen(*events, steps=steps)
+        assert selected.facts["step_count"] == count
+        assert len(selected.step_windows) == count
+
+
+def test_a_wait_for_work_of_an_earlier_step_is_no_wait_without_work() -> None:
+    first = [note("ProfilerStep#0", 0, 1000), launch(650, 5, 0), kernel("k", 660, 3340, 0)]
+    lost, wait = launch(2010, 2, 99), call("cudaDeviceSynchronize", 2020, 1985)
+    second = [note("ProfilerStep#1", 2000, 2500), lost, wait, launch(4007, 2, 1), kernel("k", 4010, 90, 1)]
+    assert len(chosen(*first, *second, steps="1:1").health.unrecorded) == 0
 
 
 def test_a_launch_at_the_end_of_the_chosen_steps_is_not_excused_by_the_end_of_the_recording() -> None:

@@ -98,8 +98,8 @@ def analyze(trace: Trace, rules: Rules | None = None, choice: Choice | None = No
     marked = choice.marked(trace)
     places = choice.places(marked.steps)
     whole = _answered(workspace)
-    # the steps of a trace are the ones that are chosen from, unless others were named
-    source = workspace if choice.name is None else Workspace(marked, known)
+    # unless other steps were named, their windows are those of the whole
+    source = workspace if choice.name is None and not choice.all_steps else Workspace(marked, known)
     part = _answered(source if choice.all_steps else chosen_steps(source, marked.steps, places))
     return replace(whole, selected=replace(part, chosen=described(marked.steps.take(places), marked.steps)))
 

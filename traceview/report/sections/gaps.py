@@ -53,7 +53,8 @@ UNKNOWN = (
     "Unknown is the time before work whose launch is not in the trace: work launched before the profiler started, "
     "or a trace without host calls. Record CPU activity beside the device's, and start the profiler before the work."
 )
-NO_GAPS = "The device was never idle in the time that is looked at."
+NO_GAPS = "The device was never idle between its first and its last record."
+NO_GAPS_CHOSEN = "The device was never idle in the windows of the chosen steps."
 
 
 def build(context: Context) -> SectionView:
@@ -63,7 +64,7 @@ def build(context: Context) -> SectionView:
     if not len(analysis.gpu_time):
         return SectionView("gaps", "Idle gaps", empty=NO_KERNELS)
     if not len(table):
-        return SectionView("gaps", "Idle gaps", empty=NO_GAPS)
+        return SectionView("gaps", "Idle gaps", empty=NO_GAPS_CHOSEN if analysis.chosen else NO_GAPS)
     note = (
         f"{plural(len(table), 'gap')}, {duration(int(table.dur.sum()))} together: stretches in which no stream of a "
         "device has work, cut into parts by what the host and the launch did meanwhile. The parts add up to the gap."
