@@ -39,5 +39,13 @@
     }
   }
   TV.charts(data.charts);
+  /* A link to a row of a table: in the evidence of findings, or in the address of the page. */
+  const reveal = () => { const m = /^#row-([\w-]+)-(\d+)$/.exec(location.hash); if (m && TV.tables[m[1]]) TV.tables[m[1]].reveal(+m[2]); };
+  for (const link of document.querySelectorAll("a[data-row]")) {
+    link.href = "#row-" + link.dataset.row;
+    link.onclick = () => { if (location.hash === link.hash) reveal(); };
+  }
+  addEventListener("hashchange", reveal);
+  reveal();
   requestAnimationFrame(() => requestAnimationFrame(() => { performance.mark("tv-ready"); window.TV_READY = true; }));
 })();

@@ -1,5 +1,5 @@
 /* traceview table: search, sort, page, copy as CSV. TV.table(root, spec, names) replaces the static rows in root.
-   spec is view.TableView; names.text(i) and names.label(i) give names. Data reaches the page as text only. */
+   spec is view.TableView; reveal(i) of the result shows a row; names.text(i) and names.label(i) give names. Data reaches the page as text only. */
 (function () {
   "use strict";
   const SIZES = [10, 25, 100, 1000], LONG = 40; // characters of a text that wants a wide column
@@ -11,7 +11,7 @@
     const full = (row, j) => (columns[j].form === "name" ? names.text(row[j]) : row[j]);
     const haystack = rows.map((r) => columns.map((c, j) => (numeric[j] ? "" : c.form === "name" ? names.label(r[j]) + " " + names.text(r[j]) : r[j])).join(" ").toLowerCase());
     const most = columns.map((c, j) => (c.bar ? rows.reduce((m, r) => Math.max(m, r[j] || 0), 0) : 0));
-    const state = { sort: spec.sort, down: numeric[spec.sort] && spec.sort > 0, query: "", page: 0, size: spec.page };
+    const state = { sort: spec.sort, down: numeric[spec.sort] && spec.sort > 0, query: "", page: 0, size: spec.page, shown: -1 };
     let view = [], wait = 0;
 
     const search = element("input", { type: "search", placeholder: "Filter: words or /regex/", "aria-label": "Filter " + spec.noun });
@@ -79,7 +79,7 @@
       const last = Math.max(1, Math.ceil(view.length / state.size));
       state.page = Math.min(state.page, last - 1);
       const part = view.slice(state.page * state.size, (state.page + 1) * state.size);
-      body.replaceChildren(...part.map((i) => element("tr", {}, ...columns.map((_, j) => cell(rows[i], j)))));
+      body.replaceChildren(...part.map((i) => element("tr", { id: "row-" + spec.id + "-" + i, className: i === state.shown ? "shown" : "" }, ...columns.map((_, j) => cell(rows[i], j)))));
       if (!part.length) body.append(element("tr", {}, element("td", { colSpan: columns.length, className: "nothing", textContent: (state.invalid ? "Invalid expression between the slashes." : "Nothing matches.") + " Clear the filter to see all " + rows.length + "." })));
       [...head.children].forEach((th, j) => th.setAttribute("aria-sort", j !== state.sort ? "none" : state.down ? "descending" : "ascending"));
       const all = rows.length.toLocaleString("en-US");
@@ -90,6 +90,17 @@
         const turn = (text, to, off) => { const b = element("button", { type: "button", textContent: text, disabled: off }); b.onclick = () => { state.page = to; paint(); }; return b; };
         pages.append(turn("‹ Previous", state.page - 1, !state.page), element("span", { textContent: "Page " + (state.page + 1) + " of " + last }), turn("Next ›", state.page + 1, state.page === last - 1));
       }
+    }
+    /* Turn to the page that holds a row, mark it, and go there: what a link #row-TABLE-NUMBER asks for. */
+    function reveal(i) {
+      if (!rows[i]) return;
+      clearTimeout(wait);
+      state.query = search.value = ""; state.shown = i;
+      run();
+      state.page = Math.floor(view.indexOf(i) / state.size);
+      paint();
+      const row = document.getElementById("row-" + spec.id + "-" + i);
+      row.tabIndex = -1; row.focus({ preventScroll: true }); row.scrollIntoView({ block: "center" });
     }
     /* A text that a spreadsheet would take for a formula gets an apostrophe in front. */
     function field(value) {
@@ -105,7 +116,7 @@
     size.onchange = () => { state.size = +size.value; state.page = 0; paint(); };
     csv.onclick = () => TV.copy(asCsv(), csv);
     run();
-    return { asCsv };
+    return { asCsv, reveal };
   }
   TV.table = table;
 })();

@@ -48,7 +48,7 @@
     }
     function restore() {
       const link = /^#t=(\d+),(\d+)(?:&s=(\d+),(\d+))?$/.exec(location.hash);
-      if (!link) { if (view.focus && view.steps.length) show(view.focus[0], view.focus[1]); return; }
+      if (!link) { if (view.focus && view.steps.length) show(view.focus[0], view.focus[1]); clearTimeout(saving); return; } // an address that leads elsewhere stays
       show(+link[1], Math.max(+link[2], +link[1] + 1));
       if (link[3] === undefined || +link[3] + 1 >= model.offset.length) return;
       const at = model.search(model.offset[+link[3]], model.offset[+link[3] + 1], +link[4]);

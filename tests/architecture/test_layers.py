@@ -51,7 +51,7 @@ REQUIRED = {"click", "isal", "jinja2", "msgspec", "numpy", "orjson", "pandas", "
 SHARED = {
     "sources/dialects": {"base"},
     "report/sections": {"base"},
-    "findings": {"finding", "idle", "blocked", "explain", "document", "rules"},
+    "findings": {"finding", "said", "idle", "blocked", "explain", "document", "rules"},
 }
 TUPLES = [
     ("sources/dialects", "DIALECTS"),

@@ -36,7 +36,20 @@ def test_the_document_has_the_keys_that_scripts_rely_on(
     assert first["severity"] == "high"
     assert first["time_at_stake_us"] == 100
     assert first["window_us"] == [82.5, 247.5]
-    assert {"label": "gaps", "text": "1"} in first["evidence"]
+    assert first["evidence"][1] == {
+        "label": "gaps",
+        "text": "1",
+        "table": None,
+        "name": None,
+        "window_us": None,
+    }
+    assert first["evidence"][-1] == {
+        "label": "worst gap",
+        "text": "110 µs",
+        "table": "gaps",
+        "name": None,
+        "window_us": [110, 220],  # from the trace's first event, at 10
+    }
     assert first["share_at_stake"] == pytest.approx(100 / 310)
     described = document["findings"][-1]
     assert (described["time_at_stake_us"], described["window_us"]) == (None, None)
@@ -77,6 +90,22 @@ def test_an_unknown_gate_is_wrong_usage_before_anything_is_read(capsys: pytest.C
 
 
 DESCRIBING = ["unrecorded-work", "coverage-unreliable", "dominant-kernel", "cpu-only"]
+
+
+def test_evidence_names_the_table_and_the_full_name_of_its_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    long = "void cutlass::gemm<" + "float, " * 40 + "int>(int)"
+    events = [kernel(long, 20, 100, 1), op("aten::late", 121, 98), launch(10, 5, 1)]
+    events += [launch(220, 5, 2), kernel("second", 230, 10, 2)]
+    path = tmp_path / "long.json"
+    path.write_bytes(text(*events))
+    assert run(["findings", str(path), "--format", "json"]) == 0
+    found = {f["slug"]: f for f in json.loads(capsys.readouterr().out)["findings"]}
+    named = [(e["table"], e["name"]) for f in found.values() for e in f["evidence"] if e["name"]]
+    assert ("kernels", long) in named
+    assert ("operators", "aten::late") in named
+    assert long not in found["dominant-kernel"]["sentence"]
 
 
 @pytest.mark.parametrize("slug", DESCRIBING)

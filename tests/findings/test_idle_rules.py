@@ -103,7 +103,7 @@ def test_idle_time_outside_of_steps_is_not_charged_to_them() -> None:
 def test_each_cause_is_placed_by_its_own_slices_not_by_the_largest_part_of_the_gap() -> None:
     # of the gap the loader holds 130 to 190, and the host is late before and behind it
     found = findings(*gap(LOADER, op("aten::late", 191, 28), op("aten::early", 121, 2)))
-    late, loading = (dict(found[slug].evidence) for slug in ("host-late-gaps", "data-loading"))
+    late, loading = (found[slug].texts for slug in ("host-late-gaps", "data-loading"))
     assert late["where the host was"] == "most of it under aten::late"  # 30 of 40 us
     assert loading["where the host was"].startswith("most of it under enumerate(DataLoader)")
 

@@ -51,6 +51,7 @@ def findings(
     from traceview.cli.streams import say
     from traceview.findings import check, checked_gate
     from traceview.findings.document import closing, findings_document, findings_markdown, findings_text
+    from traceview.report.labels import labels_of
     from traceview.report.selected import shown_of, title_of
 
     asked = [checked_gate(gate) for gate in gates]
@@ -61,7 +62,7 @@ def findings(
         print_json(findings_document(found, shown.chosen))
     else:
         paint = findings_markdown if form == "md" else findings_text
-        click.echo(paint(found, shown, title_of(analysis)), nl=False)
+        click.echo(paint(found, shown, title_of(analysis), labels_of(shown).stands_for), nl=False)
     if asked and found.unanswered and not quiet:
         say(f"traceview: {closing(found)[-1]} A gate says nothing about these.")
     return GATE_FAILED if any(found.fails(gate) for gate in asked) else 0

@@ -7,7 +7,8 @@ import numpy as np
 from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
 from traceview.findings.finding import Finding
-from traceview.findings.idle import idle, named, of_base, worth_saying
+from traceview.findings.idle import idle, of_base, worth_saying
+from traceview.findings.said import WAITS, Row, named
 from traceview.units import count, plural
 
 
@@ -25,12 +26,15 @@ def blocked_finding(
         return None
     worst = int(own[np.argmax(syncs.damage[own])])
     where = str(syncs.op[worst]) or str(syncs.annotation[worst])
-    costly = f"{named(str(syncs.name[worst]))}{f' under {named(where)}' if where else ''}"
+    under = f" under {named(where)}" if where else ""
+    place = int((~syncs.final[:worst]).sum())  # the page leaves out the profiler's own
+    costly = (Row(WAITS, str(syncs.name[worst]), place=place), under)
     calls = int(syncs.calls[own].sum())
     one, many, did = words
-    sentence = (
-        f"{plural(calls, one, many)} {did}, most costly {costly}, and left the {device_word(analysis.trace)} "
-        f"without work for up to {of_base(analysis, damage)}."
+    said = (
+        f"{plural(calls, one, many)} {did}, most costly ",
+        *costly,
+        f", and left the {device_word(analysis.trace)} without work for up to {of_base(analysis, damage)}.",
     )
     evidence = (("calls", count(calls)), ("most costly", costly))
-    return Finding(slug, sentence, evidence, advice, "medium", damage)
+    return Finding(slug, said, evidence, advice, "medium", damage)

@@ -10,12 +10,14 @@ from traceview import __version__
 from traceview.analyses import Analysis
 from traceview.findings import RULES, Finding, Findings
 from traceview.findings.finding import base_word
+from traceview.findings.said import PAIRS, WAITS, Naming, Said, rows_of, short, written
 from traceview.units import duration, plural, safe, share
 
 SCHEMA = "traceview.findings/1"
 WIDTH = 100
 BOUNDS = "Times at stake are upper bounds; they overlap and do not add up."
 _MARKS = {"high": "▲", "medium": "◆", "low": "●", "note": "○"}
+_JSON_TABLES = {WAITS: "synchronisation", PAIRS: "streams.pairs"}
 _TITLES = {rule.slug: rule.title for rule in RULES}
 
 
@@ -41,7 +43,7 @@ def finding_records(found: Findings) -> list[dict[str, Any]]:
             "sentence": f.sentence,
             "time_at_stake_us": None if f.at_stake is None else f.at_stake / 1000,
             "share_at_stake": f.share,
-            "evidence": [{"label": label, "text": text} for label, text in f.evidence],
+            "evidence": [_evidence(label, said) for label, said in f.evidence],
             "window_us": None if f.window is None else [ns / 1000 for ns in f.window],
             "advice": f.advice,
             "confidence": f.confidence,
@@ -49,6 +51,19 @@ def finding_records(found: Findings) -> list[dict[str, Any]]:
         }
         for f in found.found
     ]
+
+
+def _evidence(label: str, said: Said) -> dict[str, Any]:
+    """Return a piece of evidence, with the row that it points to: its table in the summary, name and window."""
+    row = next(iter(rows_of(said)), None)
+    window = None if row is None or row.window is None else [ns / 1000 for ns in row.window]
+    return {
+        "label": label,
+        "text": written(said),
+        "table": None if row is None else _JSON_TABLES.get(row.table, row.table),
+        "name": None if row is None else row.name or None,
+        "window_us": window,
+    }
 
 
 def title_of(slug: str) -> str:
@@ -69,15 +84,16 @@ def at_stake(finding: Finding, analysis: Analysis) -> str:
     return f"up to {duration(finding.at_stake)}{part}"
 
 
-def findings_text(found: Findings, analysis: Analysis, title: str) -> str:
+def findings_text(found: Findings, analysis: Analysis, title: str, naming: Naming = short) -> str:
     """Return the terminal's answer: findings worst first, then what was checked."""
     lines = [safe(title), ""]
     for f in found.found:
         head = [f"{mark_of(f)} {f.severity.word}", f.slug, at_stake(f, analysis)]
         lines.append("  ".join(h for h in head if h))
-        lines += _wrapped(f.sentence)
+        lines += _wrapped(written(f.said, naming))
         if f.evidence:
-            lines += _wrapped("Evidence: " + " · ".join(f"{label} {text}" for label, text in f.evidence))
+            texts = (f"{label} {written(said, naming)}" for label, said in f.evidence)
+            lines += _wrapped(f"Evidence: {' · '.join(texts)}")
         if f.window:
             lines += _wrapped(f"Look at: {duration(f.window[0])} to {duration(f.window[1])} of the timeline")
         lines += _wrapped(f"What to do: {f.advice}")
@@ -88,10 +104,10 @@ def findings_text(found: Findings, analysis: Analysis, title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def top_lines(found: Findings, most: int) -> list[str]:
+def top_lines(found: Findings, most: int, naming: Naming = short) -> list[str]:
     """Return one line per finding, the worst first, of those with time at stake above a note."""
     return [
-        f"{mark_of(f)} {f.severity.word}: {f.sentence} [{f.slug}]"
+        f"{mark_of(f)} {f.severity.word}: {written(f.said, naming)} [{f.slug}]"
         for f in found.found
         if f.at_stake is not None and f.severity.word != "note"
     ][:most]
@@ -110,7 +126,7 @@ def closing(found: Findings) -> list[str]:
     return texts
 
 
-def findings_markdown(found: Findings, analysis: Analysis, title: str) -> str:
+def findings_markdown(found: Findings, analysis: Analysis, title: str, naming: Naming = short) -> str:
     """Return Markdown for a comment: nothing that a trace names can become a link, a mention or HTML."""
     lines = [f"### Findings: {escaped(title)}", ""]
     if found.found:
@@ -118,7 +134,7 @@ def findings_markdown(found: Findings, analysis: Analysis, title: str) -> str:
     for f in found.found:
         cells = (
             f"{mark_of(f)} {f.severity.word}",
-            f"`{f.slug}` {escaped(f.sentence)}",
+            f"`{f.slug}` {escaped(written(f.said, naming))}",
             escaped(at_stake(f, analysis)) or "–",
             escaped(f.advice),
         )

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
+from traceview.findings.said import Said, written
 from traceview.units import LABEL_LIMIT, shown
 
 HIGH, MEDIUM, LOW = 0.15, 0.05, 0.01  # shares of the base from which a finding is high, medium, low
@@ -36,18 +37,28 @@ class Finding:
     `at_stake` (ns) is an upper bound of the time that mending it could save, None for a finding that
     only describes; bounds of several findings overlap and do not add up. `share` is that bound by the
     base (see `base_ns`). `window` is the stretch of the trace to look at, in ns from its origin.
-    `confidence` is high, medium or low.
+    `confidence` is high, medium or low. `said` and the texts of `evidence` may point to rows of tables.
     """
 
     slug: str
-    sentence: str
-    evidence: tuple[tuple[str, str], ...]
+    said: Said
+    evidence: tuple[tuple[str, Said], ...]
     advice: str
     confidence: str
     at_stake: int | None = None
     share: float | None = None
     window: tuple[int, int] | None = None
     severity: Severity = Severity.NOTE
+
+    @property
+    def sentence(self) -> str:
+        """Return what is said, with short names."""
+        return written(self.said)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Return the evidence by label, with short names."""
+        return {label: written(said) for label, said in self.evidence}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy as np
 from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
 from traceview.findings.finding import LOW, Finding, base_ns, base_word, has_windows
-from traceview.units import LABEL_LIMIT, count, duration, plural, share, shown
+from traceview.findings.said import GAPS, OPERATORS, Row, Said, named
+from traceview.units import count, duration, plural, share
 
 MOST, MUCH = 0.50, 0.20  # shares of a cause from which its place on the host is named
 _NAMED_GAPS = 2_000  # largest gaps that are asked for their place
@@ -26,7 +27,7 @@ class Idle(NamedTuple):
     places: np.ndarray
     parts: np.ndarray
     worst: tuple[int, int] | None
-    under: str
+    under: Said
 
     @property
     def gaps(self) -> int:
@@ -70,7 +71,7 @@ def idle(
     return Idle(total, some, part[some], worst, _under(analysis, some, causes, total))
 
 
-def _under(analysis: Analysis, some: np.ndarray, causes: tuple[str, ...], whole: int) -> str:
+def _under(analysis: Analysis, some: np.ndarray, causes: tuple[str, ...], whole: int) -> Said:
     """Say what covers much of the time on the host, in its slices of these causes: operator, annotation or frame."""
     slices, weight = analysis.gap_slices, Counter[str]()
     asked = np.zeros(len(analysis.gaps), bool)
@@ -82,15 +83,11 @@ def _under(analysis: Analysis, some: np.ndarray, causes: tuple[str, ...], whole:
     if not weight:
         return ""
     label, ns = weight.most_common(1)[0]
-    held = ns / max(whole, 1)
-    if held < MUCH:
+    how = "most of it" if ns >= MOST * whole else "the largest share"
+    if ns < MUCH * whole:
         return ""
-    return f"{'most of it' if held >= MOST else 'the largest share'} under {named(label)}"
-
-
-def named(text: str) -> str:
-    """Return a name of the trace as a sentence has it: one line, no home folder, cut to a length."""
-    return shown(text, LABEL_LIMIT)
+    listed = analysis.operators.name == label
+    return (f"{how} under ", Row(OPERATORS, label) if listed.any() else named(label))
 
 
 def worth_saying(analysis: Analysis, at_stake: int) -> bool:
@@ -110,15 +107,20 @@ def idle_finding(analysis: Analysis, slug: str, found: Idle, words: tuple[str, s
     if not worth_saying(analysis, found.total):
         return None
     cause, advice, confidence = words
-    under = f", {found.under}" if found.under else ""
-    evidence = [("idle of this cause", of_base(analysis, found.total)), ("gaps", count(found.gaps))]
+    lost = f"{of_base(analysis, found.total)} in {plural(found.gaps, 'gap')}"
+    under = (", ", *found.under) if found.under else ()
+    evidence: list[tuple[str, Said]] = [
+        ("idle of this cause", of_base(analysis, found.total)),
+        ("gaps", count(found.gaps)),
+    ]
     if found.under:
         evidence.append(("where the host was", found.under))
     if found.worst:
-        evidence.append(("worst gap", duration(found.worst[1])))
+        start, dur = found.worst
+        evidence.append(("worst gap", (Row(GAPS, text=duration(dur), window=(start, start + dur)),)))
     return Finding(
         slug=slug,
-        sentence=f"The {device_word(analysis.trace)} idled {of_base(analysis, found.total)} in {plural(found.gaps, 'gap')} while {cause}{under}.",
+        said=(f"The {device_word(analysis.trace)} idled {lost} while {cause}", *under, "."),
         evidence=tuple(evidence),
         advice=advice,
         confidence=confidence,

@@ -10,11 +10,11 @@ from traceview.report import html, kpis
 from traceview.report.context import Context
 from traceview.report.labels import labels_of
 from traceview.report.names import NameBook
-from traceview.report.sections import SECTIONS
+from traceview.report.sections import FINDINGS, SECTIONS
 from traceview.report.selected import options_of, shown_of
 from traceview.report.timeline import Timeline
 from traceview.report.title import chips, title
-from traceview.report.view import NameTable, Report, ReportOptions, SectionView, TimelineView
+from traceview.report.view import NameTable, Report, ReportOptions, SectionView, TableView, TimelineView
 from traceview.units import plural
 
 PAGE_LIMIT = 2_450_000  # bytes; the promise is 2.5 MB
@@ -31,7 +31,7 @@ def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Re
     labels = labels_of(analysis, options.show_paths)
     while True:
         context = Context(analysis, options, NameBook(labels), labels)
-        made = {s.id: s.build(context) for s in SECTIONS if s.build is not None}
+        made = _sections(context)
         context.names.mark()
         report = _without_timeline(context, tuple(made.values()))
         room = PAGE_LIMIT - html.size_without_slices(report)
@@ -41,6 +41,16 @@ def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Re
     view, names = _timeline(context, room)
     made["timeline"] = _timeline_section(view, names)
     return replace(report, sections=tuple(made[s.id] for s in SECTIONS), names=names)
+
+
+def _sections(context: Context) -> dict[str, SectionView]:
+    """Return the sections but the timeline; findings are last, because they point to rows of the others."""
+    made: dict[str, SectionView] = {}
+    for section in sorted(SECTIONS, key=lambda s: s.id == FINDINGS):
+        if section.build is not None:
+            view = made[section.id] = section.build(context)
+            context.tables.update({b.id: (section.id, b) for b in view.blocks if isinstance(b, TableView)})
+    return {s.id: made[s.id] for s in SECTIONS if s.id in made}
 
 
 def _without_timeline(context: Context, sections: tuple[SectionView, ...]) -> Report:

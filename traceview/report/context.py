@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from traceview.analyses import Analysis
@@ -10,18 +10,19 @@ from traceview.events import Trace
 from traceview.report.labels import Labels
 from traceview.report.launch_cost import launch_cost
 from traceview.report.names import NameBook
-from traceview.report.view import ReportOptions
+from traceview.report.view import ReportOptions, TableView
 from traceview.report.wording import begin, device_word, recorded_none
 
 
 @dataclass(frozen=True)
 class Context:
-    """Hold the analysis, the reader's wishes, and the names collected so far."""
+    """Hold the analysis, the reader's wishes, and what was collected so far: names, and tables with their section."""
 
     analysis: Analysis
     options: ReportOptions
     names: NameBook
     labels: Labels
+    tables: dict[str, tuple[str, TableView]] = field(default_factory=dict)
 
     @property
     def trace(self) -> Trace:

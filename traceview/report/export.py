@@ -93,7 +93,7 @@ def summary_text(analysis: Analysis, top: int = 10) -> str:
         [
             title,
             kpis.verdict(analysis),
-            *top_lines(check(analysis), TOP_FINDINGS),
+            *top_lines(check(analysis), TOP_FINDINGS, labels.stands_for),
             " · ".join(f"{c.label} {c.text}" for c in chips(trace)),
         ],
         _warnings(analysis, "warning"),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from traceview.analyses import Analysis
+from traceview.findings.said import Row
 from traceview.units import LABEL_LIMIT, distinct, middle, short_name, shown
 
 MOST_KERNELS = 20_000  # a label costs a third of a millisecond; kernels beyond the largest keep their text
@@ -33,6 +34,10 @@ class Labels:
     def of(self, name: str) -> str:
         """Return the label of a name."""
         return self.by_name.get(name) or self.text(name)
+
+    def stands_for(self, row: Row) -> str:
+        """Return what a sentence calls a row: as its table does, or cut to the length of a label."""
+        return row.text or self.by_name.get(row.name) or shown(row.name, LABEL_LIMIT, self.show_paths)
 
 
 def labels_of(analysis: Analysis, show_paths: bool = False) -> Labels:

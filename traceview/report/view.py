@@ -140,6 +140,15 @@ class DefinitionsView:
 
 
 @dataclass(frozen=True)
+class Said:
+    """Hold a piece of a text; `row` is the row of a table that it names, as table-number, `section` the table's."""
+
+    text: str
+    row: str = ""
+    section: str = ""
+
+
+@dataclass(frozen=True)
 class FindingView:
     """Hold one finding; `mark` is the shape of its severity, `window` ns from the origin.
 
@@ -152,7 +161,7 @@ class FindingView:
     mark: str
     sentence: str
     stake: str
-    evidence: tuple[tuple[str, str], ...]
+    evidence: tuple[tuple[str, tuple[Said, ...]], ...]
     advice: str
     confidence: str
     window: tuple[int, int] | None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule, base_ns
-from traceview.findings.idle import named
-from traceview.units import count, duration, share, short_name
+from traceview.findings.said import KERNELS, Row
+from traceview.units import count, duration, share
 
 SLUG = "dominant-kernel"
 LEAST_SHARE = 0.30  # of the summed kernel time
@@ -24,11 +24,11 @@ def check(analysis: Analysis) -> Finding | None:
         return None
     if int(kernels.sum[0]) < LEAST_OF_BASE * base_ns(analysis):
         return None
-    name = named(short_name(str(kernels.name[0])))
+    name = Row(KERNELS, str(kernels.name[0]))
     held = f"{share(float(kernels.share[0]))} of the summed kernel time ({duration(int(kernels.sum[0]))})"
-    sentence = f"One kernel, {name}, holds {held}."
-    evidence = (("kernel", named(str(kernels.name[0]))), ("calls", count(int(kernels.calls[0]))))
-    return Finding(SLUG, sentence, evidence, ADVICE, "high")
+    said = ("One kernel, ", name, f", holds {held}.")
+    evidence = (("kernel", (name,)), ("calls", count(int(kernels.calls[0]))))
+    return Finding(SLUG, said, evidence, ADVICE, "high")
 
 
 RULE = Rule(SLUG, "One kernel dominates", check, of_idle=False, needs_records=False, describes=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule
-from traceview.findings.idle import named, of_base, worth_saying
-from traceview.units import duration, share, short_name
+from traceview.findings.idle import of_base, worth_saying
+from traceview.findings.said import COLLECTIVES, Row
+from traceview.units import duration, share
 
 SLUG = "exposed-communication"
 ADVICE = (
@@ -25,12 +26,12 @@ def check(analysis: Analysis) -> Finding | None:
     collectives = analysis.collectives
     whole = int(collectives.sum.sum())
     hidden = 1 - int(collectives.exposed.sum()) / whole if whole else 0.0
-    top = named(short_name(str(collectives.name[0])))
+    top = Row(COLLECTIVES, str(collectives.name[0]))
     sentence = (
         f"Communication ran under no compute for {of_base(analysis, exposed)}; compute hides {share(hidden)} of "
         f"{duration(whole)} in all."
     )
-    evidence = (("largest", f"{top}: {duration(int(collectives.sum[0]))}"), ("hidden", share(hidden)))
+    evidence = (("largest", (top, f": {duration(int(collectives.sum[0]))}")), ("hidden", share(hidden)))
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from traceview.analyses import Analysis
 from traceview.analyses.step_windows import DEVICE_PERIOD
 from traceview.findings.finding import Finding, Rule
+from traceview.findings.said import STEPS, Row
 from traceview.units import duration
 
 SLUG = "first-step-outlier"
@@ -30,7 +31,8 @@ def check(analysis: Analysis) -> Finding | None:
         return None
     begin = windows.window_start if by_period else windows.start
     sentence = f"The first step took {duration(first)}, {first / median:.1f} times the median of the others ({duration(median)})."
-    evidence = (("first step", duration(first)), ("median of the others", duration(median)))
+    row = Row(STEPS, text=duration(first), place=0)
+    evidence = (("first step", (row,)), ("median of the others", duration(median)))
     window = (int(begin[0]), int(begin[0]) + first)
     return Finding(SLUG, sentence, evidence, ADVICE, "high", int(first - median), window=window)
 

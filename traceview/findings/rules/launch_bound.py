@@ -9,6 +9,7 @@ from traceview.analyses.accelerator import device_word
 from traceview.events import Flag, Kind
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import idle, of_base, worth_saying
+from traceview.findings.said import Said
 from traceview.units import count, duration, plural, share
 
 SLUG = "launch-bound"
@@ -33,7 +34,7 @@ def check(analysis: Analysis) -> Finding | None:
     if median > SHORT_KERNEL_NS or not worth_saying(analysis, found.total):
         return None
     shorter = analysis.launch_behaviour.shorter_share
-    evidence = [
+    evidence: list[tuple[str, Said]] = [
         ("idle in gaps up to 200 µs", of_base(analysis, found.total)),
         ("gaps", count(found.gaps)),
         ("median kernel", duration(median)),

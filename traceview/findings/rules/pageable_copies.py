@@ -8,7 +8,8 @@ from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
 from traceview.findings.finding import Finding, Rule, has_windows
 from traceview.findings.idle import of_base, worth_saying
-from traceview.units import count, data_size, plural
+from traceview.findings.said import COPIES, Row
+from traceview.units import count, data_size, duration, plural
 
 SLUG = "pageable-copies"
 ADVICE = "Pin the host memory (pin_memory=True, tensor.pin_memory()) and copy with non_blocking=True."
@@ -28,7 +29,9 @@ def check(analysis: Analysis) -> Finding | None:
         f"{plural(calls, 'copy', 'copies')} between the {device_word(analysis.trace)} and pageable memory ({data_size(size)}) ran under no "
         f"kernel for {of_base(analysis, exposed)}."
     )
-    evidence = (("calls", count(calls)), ("data", data_size(size)))
+    largest = int(own[np.argmax(copies.exposed[own])])
+    most = (Row(COPIES, str(copies.name[largest])), f": {duration(int(copies.exposed[largest]))}")
+    evidence = (("calls", count(calls)), ("data", data_size(size)), ("most exposed", most))
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed)
 
 

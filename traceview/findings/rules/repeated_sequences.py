@@ -8,6 +8,7 @@ from traceview.analyses import Analysis
 from traceview.events import Flag, Kind
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import idle, of_base, worth_saying
+from traceview.findings.said import KERNELS, Row
 from traceview.units import count, share
 
 SLUG = "repeated-sequences"
@@ -48,7 +49,12 @@ def check(analysis: Analysis) -> Finding | None:
         f"A sequence of {length} kernels repeats {count(repeated)} times and makes up {share(float(inside.mean()))} of the "
         f"stream's kernels, each launched on its own; waiting for launches inside it adds up to {of_base(analysis, cost)}."
     )
-    evidence = (("kernels in the sequence", str(length)), ("repetitions", count(repeated)))
+    first = Row(KERNELS, trace.names[int(s.name[rows[np.argmax(inside)]])])
+    evidence = (
+        ("kernels in the sequence", str(length)),
+        ("begins with", (first,)),
+        ("repetitions", count(repeated)),
+    )
     return Finding(SLUG, sentence, evidence, ADVICE, "medium", cost, window=found.window)
 
 

@@ -8,7 +8,8 @@ from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
 from traceview.events import Flag, Kind
 from traceview.findings.finding import Finding, Rule
-from traceview.findings.idle import named, of_base, worth_saying
+from traceview.findings.idle import of_base, worth_saying
+from traceview.findings.said import PAIRS, Row, named
 from traceview.intervals import amount_before, union
 from traceview.units import duration, share
 
@@ -54,7 +55,7 @@ def check(analysis: Analysis) -> Finding | None:
     evidence = (
         ("kernels of the first", duration(_sum(analysis, left))),
         ("kernels of the second", duration(_sum(analysis, right))),
-        ("overlap", overlap),
+        ("overlap", (Row(PAIRS, text=overlap, place=i),)),
     )
     return Finding(SLUG, sentence, evidence, ADVICE, "low", stake)
 

@@ -7,6 +7,7 @@ import numpy as np
 from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import idle, of_base, worth_saying
+from traceview.findings.said import KERNELS, Row, Said
 from traceview.units import count, duration, share
 
 SLUG = "short-kernels"
@@ -33,11 +34,17 @@ def check(analysis: Analysis) -> Finding | None:
         f"{count(number)} kernels under 10 µs hold {share(part / whole)} of the kernel time ({duration(part)}), and start "
         f"delays cost up to {of_base(analysis, cost)}."
     )
-    evidence = (
+    evidence: list[tuple[str, Said]] = [
         ("short kernels", f"{count(number)}, {duration(part)}"),
         ("idle under start delays", duration(cost)),
-    )
-    return Finding(SLUG, sentence, evidence, ADVICE, "medium", cost)
+    ]
+    kernels = analysis.kernels
+    brief = np.flatnonzero((kernels.median < SHORT_NS) & (kernels.sum > 0))  # by sum, the largest first
+    if len(brief):
+        top = int(brief[0])
+        most = (Row(KERNELS, str(kernels.name[top])), f": {duration(int(kernels.sum[top]))}")
+        evidence.append(("most of the time", most))
+    return Finding(SLUG, sentence, tuple(evidence), ADVICE, "medium", cost)
 
 
 RULE = Rule(SLUG, "Short kernels", check)

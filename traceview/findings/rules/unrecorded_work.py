@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule
-from traceview.findings.idle import named
+from traceview.findings.said import named
 from traceview.units import duration, plural
 
 SLUG = "unrecorded-work"

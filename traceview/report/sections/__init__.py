@@ -36,8 +36,9 @@ class Section(NamedTuple):
     build: Callable[[Context], SectionView] | None
 
 
+FINDINGS = "findings"
 SECTIONS: tuple[Section, ...] = (
-    Section("findings", "Findings", findings.build),
+    Section(FINDINGS, "Findings", findings.build),
     Section("steps", "Steps", steps.build),
     Section("gpu-time", "GPU time", gpu_time.build),
     Section("timeline", "Timeline", None),

@@ -7,8 +7,9 @@ import re
 from traceview.findings import Finding, check
 from traceview.findings.document import BOUNDS, at_stake, closing, mark_of, title_of
 from traceview.findings.explain import explain
+from traceview.findings.said import Row, written
 from traceview.report.context import Context
-from traceview.report.view import FindingsView, FindingView, SectionView
+from traceview.report.view import Cell, FindingsView, FindingView, Said, SectionView, TableView
 from traceview.units import duration, plural
 
 NOTHING = "No check found anything worth mending."
@@ -19,7 +20,7 @@ def build(context: Context) -> SectionView:
     analysis = context.analysis
     found = check(analysis)
     window = max(analysis.trace.span_ns, 1)
-    cards = tuple(_card(f, at_stake(f, analysis), window) for f in found.found)
+    cards = tuple(_card(context, f, window) for f in found.found)
     parts = [plural(len(found.passed), "check") + " passed"]
     if found.unanswered:
         parts.append(f"{len(found.unanswered):,} could not be made")
@@ -29,7 +30,7 @@ def build(context: Context) -> SectionView:
     return SectionView("findings", "Findings", note, (view,))
 
 
-def _card(finding: Finding, stake: str, span: int) -> FindingView:
+def _card(context: Context, finding: Finding, span: int) -> FindingView:
     window = finding.window
     if window is not None:
         window = (window[0], min(window[1], span))
@@ -39,15 +40,40 @@ def _card(finding: Finding, stake: str, span: int) -> FindingView:
         title=title_of(finding.slug),
         severity=finding.severity.word,
         mark=mark_of(finding),
-        sentence=finding.sentence,
-        stake=stake,
-        evidence=finding.evidence,
+        sentence=written(finding.said, context.labels.stands_for),
+        stake=at_stake(finding, context.analysis),
+        evidence=tuple((label, _pieces(context, said)) for label, said in finding.evidence),
         advice=finding.advice,
         confidence=finding.confidence,
         window=window,
         where=where,
         explanation=_paragraphs(explain(finding.slug)),
     )
+
+
+def _pieces(context: Context, said: str | tuple[str | Row, ...]) -> tuple[Said, ...]:
+    """Return a text in pieces, of which those that name a row shown in a table lead to it."""
+    pieces = []
+    for part in (said,) if isinstance(said, str) else said:
+        if isinstance(part, str):
+            pieces.append(Said(part))
+            continue
+        section, table = context.tables.get(part.table, ("", None))
+        place = None if table is None else _place(context, table, part)
+        text = context.labels.stands_for(part)
+        pieces.append(Said(text, f"{part.table}-{place}", section) if place is not None else Said(text))
+    return tuple(pieces)
+
+
+def _place(context: Context, table: TableView, row: Row) -> int | None:
+    """Return where a table of the page has a row, None where it does not show it."""
+    if table.columns[0].form == "name" and row.name:
+        key: Cell = context.names.add(row.name)
+    elif row.window is not None:
+        key = row.window[0]
+    else:
+        return row.place if 0 <= row.place < len(table.rows) else None
+    return next((i for i, cells in enumerate(table.rows) if cells[0] == key), None)
 
 
 def _paragraphs(text: str) -> tuple[tuple[str, str], ...]:
