@@ -145,11 +145,14 @@ def findings_markdown(found: Findings, analysis: Analysis, title: str, naming: N
 
 
 _SPECIAL = re.compile(r"[&<>@#\[\]`*_|~\\:{}$]|(?<=www)\.|(?<=GH)-", re.IGNORECASE)
+_CALLING = (
+    "@#-"  # where they are shown, GitHub looks for mentions and references: a break without width prevents it
+)
 
 
 def escaped(text: str) -> str:
     """Return a text in which nothing is Markdown, HTML, a link, a mention or a reference."""
-    return _SPECIAL.sub(lambda m: f"&#{ord(m[0])};", safe(text))
+    return _SPECIAL.sub(lambda m: f"&#{ord(m[0])};" + ("&#8203;" if m[0] in _CALLING else ""), safe(text))
 
 
 def _wrapped(text: str) -> list[str]:
