@@ -17,6 +17,7 @@ from tests import docs
 from tests.architecture.source import ROOT, modules
 from traceview import cli, errors
 from traceview.cli.findings import GATE_FAILED
+from traceview.report.result_tables import TABLES
 
 TEXT = docs.README.read_text(encoding="utf-8")
 SAMPLE = ROOT / "sample_traces" / "demo" / "gpu-training-synthetic.json.gz"
@@ -139,6 +140,10 @@ def test_every_fact_is_documented() -> None:
     document = json.loads(done.stdout)
     assert document["schema"] == "traceview.summary/1"
     assert document["facts"].keys() <= first_cells("JSON")
+
+
+def test_every_table_is_documented() -> None:
+    assert set(re.findall(r"`([a-z][a-z-]+)`", section("Tables").split("A column")[0])) == set(TABLES)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))

@@ -39,13 +39,15 @@ DOORS = {
     "jinja2": ("report/html.py",),
     "markupsafe": ("report/html.py",),  # jinja2's own
     "plotly": ("report/figures.py",),
+    "rich": ("report/terminal.py",),
+    "pyarrow": ("report/parquet.py",),
     "torch": ("capture/",),
     "dask": ("fleet/",),
     "distributed": ("fleet/",),
     "sqlite3": ("sources/nsys.py", "capture/runs.py"),
 }
 # imported inside functions only: --help must not pay for them, and torch and dask may be missing
-LATE = {"pandas", "torch", "dask", "distributed"}
+LATE = {"pandas", "pyarrow", "rich", "torch", "dask", "distributed"}
 REQUIRED = {"click", "isal", "jinja2", "msgspec", "numpy", "orjson", "pandas", "plotly"}
 # modules beside the listed ones that serve them all
 SHARED = {

@@ -1,4 +1,4 @@
-"""traceview report: one HTML page that opens offline."""
+"""traceview report: one HTML page that opens offline, and the same report for other readers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,37 @@ import click
 from traceview.cli.options import step_options, trace_options
 from traceview.crew import start_ahead
 
+SUFFIXES = {
+    ".html": "html",
+    ".htm": "html",
+    ".md": "md",
+    ".markdown": "md",
+    ".json": "json",
+    ".csv": "csv",
+    ".parquet": "parquet",
+}
+
 
 @click.command()
 @trace_options
 @step_options
 @click.option(
-    "-o", "--output", metavar="FILE", help='Page to write ("-": standard output). Default: beside TRACE.'
+    "-o",
+    "--output",
+    "outputs",
+    metavar="FILE",
+    multiple=True,
+    help='What to write ("-": standard output), as .html, .md, .json, .csv or .parquet; may be repeated. '
+    "Default: a page beside TRACE.",
 )
-@click.option("--force", is_flag=True, help="Overwrite the page if it exists.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(dict.fromkeys(SUFFIXES.values()))),
+    help="Format of the one output whose name does not say it.",
+)
+@click.option("--table", metavar="NAME", help="Table of .csv and .parquet. Default: kernels.")
+@click.option("--force", is_flag=True, help="Overwrite outputs that exist.")
 @click.option("--open", "opened", is_flag=True, help="Open the page in the browser.")
 @click.option("--top", type=click.IntRange(1), default=500, show_default=True, help="Rows of each table.")
 @click.option("--title", help="Title of the page. Default: label, rank and device.")
@@ -26,7 +49,9 @@ def report(
     chosen: str | None,
     skip_first: int,
     step_name: str | None,
-    output: str | None,
+    outputs: tuple[str, ...],
+    form: str | None,
+    table: str | None,
     force: bool,
     opened: bool,
     top: int,
@@ -41,15 +66,19 @@ def report(
     start_ahead(trace)
     from traceview.analyses import Choice
     from traceview.cli.loading import choose, load
-    from traceview.cli.output import derived_name, open_page, refuse_existing, write_page
-    from traceview.report import ReportOptions, build_report, render_html
+    from traceview.cli.output import derived_name, open_page
+    from traceview.cli.painting import Painters, checked
+    from traceview.cli.targets import refuse_targets, targets, write_targets
+    from traceview.report import ReportOptions
 
     choice = Choice.parsed(chosen, skip_first, step_name)
+    asked = targets(outputs, form, SUFFIXES, "html")
+    table = checked([t.form for t in asked] or [form or "html"], table, opened)
     path = choose(trace, quiet)
-    target = derived_name(path) if output is None else output
-    refuse_existing(target, path, force)
+    found = asked or targets([derived_name(path, f".{form or 'html'}")], form, SUFFIXES)
+    refuse_targets(found, path, force)
     _, analysis = load(path, categories, quiet, choice)
-    page = build_report(analysis, ReportOptions(title=title, top=top, show_paths=show_paths))
-    written = write_page(target, render_html(page), page.verdict)
+    paint = Painters(analysis, ReportOptions(title=title, top=top, show_paths=show_paths), table)
+    written = write_targets([(t, paint.of(t.form)) for t in found], paint.verdict)
     if opened:
-        open_page(written)
+        open_page(next(place for t, place in zip(found, written, strict=True) if t.form == "html"))

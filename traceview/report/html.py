@@ -12,9 +12,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from traceview.assets import asset
+from traceview.report.cells import cell_text
 from traceview.report.codec import pack_texts, script_json
 from traceview.report.view import Cell, ChartsView, NameTable, Report, TableView, TimelineView
-from traceview.units import middle, significant
+from traceview.units import middle
 
 if TYPE_CHECKING:
     import jinja2
@@ -178,20 +179,6 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["form"] = _form
+    environment.filters["form"] = cell_text
     environment.filters["hint"] = lambda text: middle(text, _HINT)
     return environment
-
-
-def _form(cell: Cell, form: str) -> str:
-    """Show a cell of the static rows as js/codec.js shows it."""
-    if cell is None:
-        return "–"
-    if isinstance(cell, str):
-        return cell
-    if form == "share":
-        return "< 0.1" if 0 < cell < 0.0005 else f"{100 * cell:.1f}"
-    if form == "rate":
-        return significant(cell)
-    scale, digits = {"count": (1, 0), "ms": (1e6, 3), "us": (1e3, 2), "bytes": (2**20, 2)}.get(form, (1, 2))
-    return f"{cell / scale:,.{digits}f}"
