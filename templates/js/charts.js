@@ -20,6 +20,7 @@
       const tokens = trace.meta && trace.meta.tokens;
       if (!tokens) return trace;
       const colours = tokens.map((t) => colour("c-" + t));
+      if (trace.mode === "lines") return Object.assign({}, trace, { line: Object.assign({}, trace.line, { color: colours[0] }) });
       return Object.assign({}, trace, { marker: Object.assign({}, trace.marker, { color: colours.length === 1 ? colours[0] : colours }) });
     });
     return [data, layout];

@@ -175,7 +175,8 @@ def test_hostile_names_are_shown_as_they_are(evil_page: str) -> None:
 def test_labels_of_charts_are_escaped_for_plotly(evil_page: str) -> None:
     data = json.loads(re.search(r'id="tv-data">(.*?)</script>', evil_page, re.DOTALL).group(1))  # type: ignore[union-attr]
     labels = json.dumps([c["figure"]["layout"]["yaxis"].get("ticktext") for c in data["charts"]])
-    labels += json.dumps([t["customdata"] for c in data["charts"] for t in c["figure"]["data"]])
+    lines = [t for c in data["charts"] for t in c["figure"]["data"]]
+    labels += json.dumps([[t.get("name", ""), t.get("customdata")] for t in lines])
     assert "<" not in labels
     assert "&lt;/script&gt;" in labels
 

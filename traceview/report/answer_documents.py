@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from traceview.analyses import Analysis
 from traceview.analyses.facts import us
@@ -13,6 +10,7 @@ from traceview.analyses.health import HOW_TO_RECORD, Health
 from traceview.analyses.launch_behaviour import LaunchBehaviour, QueueDepth
 from traceview.findings import check
 from traceview.findings.document import finding_records
+from traceview.report.queues import queues, thinned
 from traceview.report.records import records
 
 MOST_POINTS = 500  # of a stream's queue depth
@@ -50,17 +48,15 @@ def _behaviour(found: LaunchBehaviour) -> dict[str, Any]:
 
 def _depth(table: QueueDepth) -> list[dict[str, Any]]:
     """Return the deepest points of each stream's queue over time, as columns."""
-    keys = list(zip(table.device.tolist(), table.stream.tolist(), strict=True))
-    edges = [0, *(i for i in range(1, len(keys)) if keys[i] != keys[i - 1]), len(keys)] if keys else []
-    found = []
-    for first, last in pairwise(edges):
-        number = min(last - first, MOST_POINTS)
-        begin = first + np.arange(number) * (last - first) // number
-        deepest = np.maximum.reduceat(table.depth[first:last], begin - first)
-        device, stream = keys[first]
-        times = [us(t) for t in table.time[begin].tolist()]
-        found.append({"device": device, "stream": stream, "time_us": times, "depth": deepest.tolist()})
-    return found
+    return [
+        {
+            "device": q.device,
+            "stream": q.stream,
+            "time_us": [us(t) for t in q.time.tolist()],
+            "depth": q.depth.tolist(),
+        }
+        for q in (thinned(queue, MOST_POINTS) for queue in queues(table))
+    ]
 
 
 def _health(found: Health) -> dict[str, Any]:

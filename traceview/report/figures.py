@@ -21,15 +21,25 @@ from traceview.assets import asset
 from traceview.events import Kind, Trace
 from traceview.report import palette
 from traceview.report.labels import LONGEST, Labels, fitted
+from traceview.report.queues import Queue
 from traceview.report.view import ChartView
 from traceview.report.wording import begin, device_word
-from traceview.units import count, duration, milliseconds, plural, share, shown
+from traceview.units import count, duration, middle, milliseconds, plural, share, shown
 
 LIBRARY = "templates/vendor/plotly-basic.min.js"
 _BARS = 12
 _BAR_HEIGHT = 34
 _LABEL = 36
 _NARROW = 18  # on a phone
+_LINES = (
+    "gemm",
+    "collective",
+    "norm",
+    "attention",
+    "copy",
+    "other",
+)  # colours of lines, which differ by dashes too
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SHORTEST_NS = 100  # shorter kernels count into the first bin
 
 
@@ -198,6 +208,38 @@ def kernel_lengths(trace: Trace) -> ChartView | None:
         f"Histogram of {count(len(lengths))} kernel durations, median {duration(float(np.median(lengths)))}."
     )
     return ChartView("chart-lengths", "Kernel durations", "How many kernels are how long.", alt, 300, figure)
+
+
+def queue_depth(lines: list[tuple[str, Queue]], span: tuple[int, int]) -> ChartView:
+    """Draw how many records of each stream wait, as steps over time; `span` (ns) is drawn."""
+    first, last = (ns / 1e6 for ns in span)
+    data = []
+    for i, (label, q) in enumerate(lines):
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": _label(middle(label, _LABEL)),
+                "x": [*(t / 1e6 for t in q.time.tolist()), last],
+                "y": [*q.depth.tolist(), q.depth.tolist()[-1]],
+                "line": {"shape": "hv", "width": 1.5, "dash": _DASHES[i % len(_DASHES)]},
+                "hovertemplate": "%{y} waiting at %{x:.3f} ms",
+                "meta": {"tokens": [_LINES[i % len(_LINES)]]},
+            }
+        )
+    figure = {
+        "data": data,
+        "layout": {
+            "height": 280,
+            "showlegend": len(lines) > 1,
+            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+            "xaxis": {"title": {"text": "ms from the trace's first event"}, "range": [first, last]},
+            "yaxis": {"title": {"text": "records waiting"}, "rangemode": "tozero", "fixedrange": True},
+        },
+    }
+    alt = "; ".join(f"{label}: at most {count(q.most)} waiting" for label, q in lines)
+    note = "Records launched and not begun, the deepest of each stretch. Drag to zoom; the same stands in the table below."
+    return ChartView("chart-queue", "Queue depth over time", note, shown(alt, LONGEST), 280, figure)
 
 
 def _log_bins(lengths: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

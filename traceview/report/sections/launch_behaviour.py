@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
-from traceview.analyses.launch_behaviour import LaunchBehaviour, QueueDepth
+from traceview.analyses.launch_behaviour import LaunchBehaviour
+from traceview.report import figures
 from traceview.report.context import NO_KERNELS, Context
-from traceview.report.view import Block, Cell, Column, Fact, FactsView, SectionView, TableView
+from traceview.report.queues import Queue, deepest, queues, thinned
+from traceview.report.view import (
+    Block,
+    Cell,
+    ChartsView,
+    Column,
+    Fact,
+    FactsView,
+    SectionView,
+    TableView,
+)
+from traceview.report.wording import begin
 from traceview.units import count, duration, plural, share, shown
 
 LENGTHS = (
@@ -21,6 +31,13 @@ DEPTH = (
     Column("device", "Device", "text"),
     Column("stream", "Stream", "text"),
     Column("most", "Deepest queue", "count", "most records launched and not begun at one time", bar=True),
+)
+DRAWN, POINTS, STRETCHES = 6, 300, 20  # lines of the chart, points of each; rows of the table for each
+OVER_TIME = (
+    Column("begin", "From ms", "ms", "from the trace's first event"),
+    Column("end", "To ms", "ms"),
+    *DEPTH[:2],
+    Column("most", "Deepest queue", "count", "most records launched and not begun in this stretch", bar=True),
 )
 NOTE = (
     "Start delays under idle time are an upper bound of what launching itself cost. A deep queue means that the host keeps "
@@ -44,7 +61,8 @@ def build(context: Context) -> SectionView:
     if int(found.lengths.kernels.sum()):
         blocks.append(_lengths(found))
     if len(found.depth):
-        blocks.append(_depth(found.depth))
+        lines = queues(found.depth)
+        blocks += [_depth(lines), *_over_time(lines, context)]
     if not blocks:
         return SectionView("launch-behaviour", TITLE, empty=EMPTY)
     return SectionView("launch-behaviour", TITLE, NOTE, tuple(blocks))
@@ -91,11 +109,31 @@ def _lengths(found: LaunchBehaviour) -> TableView:
     return TableView("kernel-lengths", "classes of kernel length", LENGTHS, tuple(rows), sort=2, page=15)
 
 
-def _depth(table: QueueDepth) -> TableView:
-    key = [f"{d}\0{s}" for d, s in zip(table.device.tolist(), table.stream.tolist(), strict=True)]
-    edges = [0, *(i for i in range(1, len(key)) if key[i] != key[i - 1]), len(key)]
-    rows: list[tuple[Cell, ...]] = []
-    for first, last in pairwise(edges):
-        name = (shown(str(table.device[first])), shown(str(table.stream[first])))
-        rows.append((*name, int(table.depth[first:last].max())))
+def _depth(found: list[Queue]) -> TableView:
+    rows: list[tuple[Cell, ...]] = [(shown(q.device), shown(q.stream), q.most) for q in found]
     return TableView("queue-depth", "stream queues", DEPTH, tuple(rows), sort=2, page=10)
+
+
+def _over_time(found: list[Queue], context: Context) -> tuple[Block, Block]:
+    """Draw the deepest queues over time, and tell the same in a table."""
+    top = sorted(found, key=lambda q: -q.most)[:DRAWN]
+    span = min(int(q.time[0]) for q in top), max(int(q.time[-1]) for q in top) + 1
+    edges = span[0] + np.arange(STRETCHES + 1) * (span[1] - span[0]) // STRETCHES
+    rows: list[tuple[Cell, ...]] = []
+    for queue in top:
+        depth = deepest(queue, edges)
+        first = np.flatnonzero(np.append(True, depth[1:] != depth[:-1]))  # neighbours alike are one row
+        until = edges[np.append(first[1:], STRETCHES)].tolist()
+        cells = zip(edges[first].tolist(), until, depth[first].tolist(), strict=True)
+        names = (shown(queue.device), shown(queue.stream))
+        rows += [(begin_at, end_at, *names, most) for begin_at, end_at, most in cells]
+    rows.sort(key=lambda row: row[0] if isinstance(row[0], int) else 0)
+    left = len(found) - len(top)
+    others = f"{plural(left, 'further stream')} with shorter queues." if left else ""
+    lines = [
+        (f"{begin(context.device)} {shown(q.device)} · stream {shown(q.stream)}", thinned(q, POINTS))
+        for q in top
+    ]
+    chart = figures.queue_depth(lines, span)
+    table = TableView("queue-over-time", "stretches", OVER_TIME, tuple(rows), sort=0, page=10, others=others)
+    return ChartsView((chart,)), table
