@@ -8,6 +8,7 @@ import click
 
 from traceview import __version__
 from traceview.cli.explain import explain
+from traceview.cli.export import export
 from traceview.cli.findings import findings
 from traceview.cli.report import report
 from traceview.cli.statuses import BROKEN_PIPE, INTERRUPTED
@@ -27,6 +28,7 @@ def traceview() -> None:
 
 
 traceview.add_command(explain)
+traceview.add_command(export)
 traceview.add_command(findings)
 traceview.add_command(report)
 traceview.add_command(summary)

@@ -79,6 +79,16 @@ def read_devices(found: Mapping[str, Any]) -> dict[str, Device]:
     return devices
 
 
+def version_keys() -> dict[str, str]:
+    """Return the key in a file of each version that Metadata may hold."""
+    return {title: key for key, title in reversed(_VERSIONS.items())}
+
+
+def device_numbers(properties: Mapping[str, float | str]) -> dict[str, float | str]:
+    """Return the properties of a device by their keys in a file."""
+    return {key: properties[ours] for key, ours in _DEVICE_NUMBERS.items() if ours in properties}
+
+
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
