@@ -361,7 +361,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
 def test_help_and_version_import_nothing_heavy() -> None:
     code = (
         "import sys; from traceview.cli import run; run(['--help']); run(['report', '--help']); "
-        "print([m for m in ('numpy', 'pandas', 'plotly', 'jinja2', 'orjson', 'msgspec') if m in sys.modules])"
+        "print([m for m in ('numpy', 'pandas', 'plotly', 'jinja2', 'orjson', 'msgspec', 'rich', 'pyarrow') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

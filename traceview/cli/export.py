@@ -53,7 +53,7 @@ def export(
     force: bool,
     show_paths: bool,
 ) -> None:
-    """Write the slices of TRACE: a table, or a slim trace that viewers open.
+    """Write the slices of TRACE: a table, or a slim trace.
 
     TRACE is a trace file, "-" for standard input, or a folder: its newest capture. Without TRACE it is
     the folder $PROFILER_OUTPUT_DIR. A slim trace opens in Perfetto and chrome://tracing; it holds nothing of

@@ -48,7 +48,8 @@ def summary(
     from traceview.cli.loading import choose, load
     from traceview.cli.output import print_json
     from traceview.cli.saving import refuse_saving, save_run
-    from traceview.report.export import summary_document, summary_text
+    from traceview.cli.screen import shown_summary
+    from traceview.report.export import summary_document
 
     choice = Choice.parsed(chosen, skip_first, step_name)
     path = choose(trace, quiet)
@@ -58,6 +59,6 @@ def summary(
     if form == "json":
         print_json(summary_document(analysis))
     else:
-        click.echo(summary_text(analysis, top), nl=False)
+        click.echo(shown_summary(analysis, top), nl=False)
     if save is not None:
         save_run(save, analysis, quiet)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,18 +84,33 @@ def _meta(analysis: Analysis) -> dict[str, Any]:
     }
 
 
+class Block(NamedTuple):
+    """Hold one block of the terminal's answer: lines, then a table without or with rows, then lines.
+
+    `align` has one sign per column of the table: > or <.
+    """
+
+    lines: tuple[str, ...]
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    align: str = ""
+    after: tuple[str, ...] = ()
+
+
 def summary_text(analysis: Analysis, top: int = 10) -> str:
+    """Return the terminal's answer as plain text, whatever the width of the terminal."""
+    return "\n\n".join("\n".join(_plain(block)) for block in summary_blocks(analysis, top)) + "\n"
+
+
+def summary_blocks(analysis: Analysis, top: int = 10) -> list[Block]:
     """Return the terminal's answer: the verdict first, then tables of at most `top` rows."""
     title = title_of(analysis)
     analysis = shown_of(analysis)
     trace, labels = analysis.trace, labels_of(analysis)
+    found = top_lines(check(analysis), TOP_FINDINGS, labels.stands_for)
+    facts = " · ".join(f"{c.label} {c.text}" for c in chips(trace))
     blocks = [
-        [
-            title,
-            kpis.verdict(analysis),
-            *top_lines(check(analysis), TOP_FINDINGS, labels.stands_for),
-            " · ".join(f"{c.label} {c.text}" for c in chips(trace)),
-        ],
+        Block((title, kpis.verdict(analysis), *found, facts)),
         _warnings(analysis, "warning"),
         _gpu_time(analysis),
         _kernels(analysis, labels, top),
@@ -107,13 +122,13 @@ def summary_text(analysis: Analysis, top: int = 10) -> str:
         _warnings(analysis, "info"),
         _account(analysis),
     ]
-    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+    return [block for block in blocks if block is not None and block.lines]
 
 
-def _gpu_time(analysis: Analysis) -> list[str]:
+def _gpu_time(analysis: Analysis) -> Block | None:
     device = device_word(analysis.trace)
     if not len(analysis.gpu_time):
-        return []
+        return None
     recorded, found = only_recorded(analysis), splits(analysis)
     parts = ("busy", "compute", "exposed_collective", "exposed_copy", "exposed_fill", "idle")
     always = ("busy", "compute", "idle")
@@ -132,13 +147,13 @@ def _gpu_time(analysis: Analysis) -> list[str]:
     else:
         of = [within if within != FIRST_TO_LAST else "time from first to last work" for _, within in found]
         note = f"{begin(device)} time (shares of the {' or '.join(of)}; compute + exposed + idle = 100 %)"
-    return [safe(note), *_grid(head, rows, _LEFT * 2 + _RIGHT * (len(head) - 2))]
+    return _block(safe(note), head, rows, _LEFT * 2 + _RIGHT * (len(head) - 2))
 
 
-def _kernels(analysis: Analysis, labels: Labels, top: int) -> list[str]:
+def _kernels(analysis: Analysis, labels: Labels, top: int) -> Block | None:
     table = analysis.kernels
     if not len(table):
-        return []
+        return None
     rows = [
         [
             duration(int(table.sum[i])),
@@ -154,14 +169,14 @@ def _kernels(analysis: Analysis, labels: Labels, top: int) -> list[str]:
     recorded = "recorded " if only_recorded(analysis) else ""
     calls = plural(int(table.calls.sum()), f"{recorded}kernel")
     note = f"Kernels (shares of {whole}, the summed time of {calls})"
-    grid = _grid(["sum", "share", "calls", "mean", "p95", "name"], rows, ">>>>><")
-    return [note, *grid, *_others(len(table), top, "sum", int(table.sum[top:].sum()))]
+    rest = _others(len(table), top, "sum", int(table.sum[top:].sum()))
+    return _block(note, ["sum", "share", "calls", "mean", "p95", "name"], rows, ">>>>><", rest)
 
 
-def _categories(analysis: Analysis) -> list[str]:
+def _categories(analysis: Analysis) -> Block | None:
     table = analysis.categories
     if not len(table):
-        return []
+        return None
     rows = [
         [
             duration(int(table.sum[i])),
@@ -174,13 +189,13 @@ def _categories(analysis: Analysis) -> list[str]:
     recorded = "recorded " if only_recorded(analysis) else ""
     whole = duration(int(table.sum.sum()))
     note = f"Device work by category (shares of {whole}, the summed time of all {recorded}device work)"
-    return [note, *_grid(["sum", "share", "calls", "category"], rows, ">>><")]
+    return _block(note, ["sum", "share", "calls", "category"], rows, ">>><")
 
 
-def _copies(analysis: Analysis, labels: Labels, top: int) -> list[str]:
+def _copies(analysis: Analysis, labels: Labels, top: int) -> Block | None:
     table = analysis.copies
     if not len(table):
-        return []
+        return None
     rows = [
         [
             duration(int(table.sum[i])),
@@ -190,21 +205,20 @@ def _copies(analysis: Analysis, labels: Labels, top: int) -> list[str]:
         ]
         for i in range(min(top, len(table)))
     ]
-    grid = _grid(["sum", "calls", "size", "name"], rows, ">>><")
-    return ["Copies and fills", *grid, *_others(len(table), top, "sum", int(table.sum[top:].sum()))]
+    rest = _others(len(table), top, "sum", int(table.sum[top:].sum()))
+    return _block("Copies and fills", ["sum", "calls", "size", "name"], rows, ">>><", rest)
 
 
-def _launches(analysis: Analysis) -> list[str]:
+def _launches(analysis: Analysis) -> Block | None:
     launches = analysis.launches
     if not launches.calls:
-        return []
+        return None
     kernels = int(analysis.kernels.sum.sum())
     device = device_word(analysis.trace)
     gpu = f"the {device}'s kernels sum to {duration(kernels)}" if kernels else "no kernel has a time"
     if not len(analysis.gpu_time):
         gpu = f"none has a device record, {device} time is unknown"
     head = f"Launches ({plural(launches.calls, 'call')}, {duration(launches.cpu_ns)} on the CPU; "
-    lines = [f"{head}{gpu})"]
     found = (
         ("launch latency", launches.latency),
         ("queue delay", launches.queue_delay),
@@ -213,21 +227,20 @@ def _launches(analysis: Analysis) -> list[str]:
     rows = [
         [name, duration(q.median), duration(q.p95), duration(q.max), count(q.count)] for name, q in found if q
     ]
-    if rows:
-        lines += _grid(["", "median", "p95", "max", "of"], rows, "<>>>>")
     facts = [
         (launches.unlinked, "kernel", "kernels", " without a launch in the trace"),
         (launches.without_gpu, "launch", "launches", " without a device record"),
         (launches.graph_launches, "graph launch", "graph launches", ""),
     ]
     said = [f"{plural(n, one, many)}{rest}" for n, one, many, rest in facts if n]
-    return lines + ([f"  {' · '.join(said)}"] if said else [])
+    after = (f"  {' · '.join(said)}",) if said else ()
+    return _block(f"{head}{gpu})", ["", "median", "p95", "max", "of"], rows, "<>>>>", after)
 
 
-def _operators(analysis: Analysis, labels: Labels, top: int) -> list[str]:
+def _operators(analysis: Analysis, labels: Labels, top: int) -> Block | None:
     table, device = analysis.operators, device_word(analysis.trace)
     if not any(table.kind):  # at most the device work without an operator
-        return []
+        return None
     keys = ["device_self", "device_total", "cpu_self", "cpu_total"]
     note = f"self: without children; {device} total: launched inside on the same thread"
     if not len(analysis.gpu_time):
@@ -244,15 +257,15 @@ def _operators(analysis: Analysis, labels: Labels, top: int) -> list[str]:
         for i in order[:top].tolist()
     ]
     names = {key: key.replace("device", device).replace("cpu", "CPU").replace("_", " ") for key in keys}
-    grid = _grid([*names.values(), "calls", "kind", "name"], rows, _RIGHT * (len(keys) + 1) + _LEFT * 2)
+    head, align = [*names.values(), "calls", "kind", "name"], _RIGHT * (len(keys) + 1) + _LEFT * 2
     rest = _others(len(table), top, names[by], int(getattr(table, by)[order[top:]].sum()))
-    return [f"Operators ({note})", *grid, *rest]
+    return _block(f"Operators ({note})", head, rows, align, rest)
 
 
-def _steps(analysis: Analysis) -> list[str]:
+def _steps(analysis: Analysis) -> Block | None:
     table, time = analysis.step_windows, analysis.step_time
     if not len(table) or time.median_ns is None:
-        return [f"Steps: {count(len(table))}, none complete"] if len(table) else []
+        return Block((f"Steps: {count(len(table))}, none complete",)) if len(table) else None
     text = (
         f"Steps: {count(len(table))}, {duration(time.median_ns)} (median {time.basis} of {count(time.count)}), "
         f"p95 {duration(time.p95_ns or 0)}, spread {duration(time.spread_ns or 0)}"
@@ -260,33 +273,42 @@ def _steps(analysis: Analysis) -> list[str]:
     if time.differs and time.wall_median_ns is not None:
         text += f"; host marks last {duration(time.wall_median_ns)}, which is not the step time"
     kernel = analysis.facts["kernel_us_per_step"]
-    return [
-        text if kernel is None else f"{text}; kernels of a step {duration(kernel * 1000)} (median of sums)"
-    ]
+    if kernel is not None:
+        text = f"{text}; kernels of a step {duration(kernel * 1000)} (median of sums)"
+    return Block((text,))
 
 
-def _warnings(analysis: Analysis, level: str) -> list[str]:
+def _warnings(analysis: Analysis, level: str) -> Block | None:
     mark = "!" if level == "warning" else "i"
-    return [f"{mark} {hide_home(safe(n.message))} [{n.code}]" for n in analysis.warnings if n.level == level]
+    found = [n for n in analysis.warnings if n.level == level]
+    return Block(tuple(f"{mark} {hide_home(safe(n.message))} [{n.code}]" for n in found))
 
 
-def _account(analysis: Analysis) -> list[str]:
+def _account(analysis: Analysis) -> Block | None:
     account = analysis.trace.account
     ignored = ", ".join(f"{count(n)} {safe(reason)}" for reason, n in account.ignored.items())
     rest = f" + {count(sum(account.ignored.values()))} ignored ({ignored})" if ignored else ", none ignored"
-    return [f"Events read: {count(account.events_read)} = {count(account.used)} used{rest}"]
+    return Block((f"Events read: {count(account.events_read)} = {count(account.used)} used{rest}",))
 
 
-def _others(number: int, top: int, column: str, ns: int) -> list[str]:
+def _others(number: int, top: int, column: str, ns: int) -> tuple[str, ...]:
     rest = plural(number - top, "other name")
-    return [f"  and {rest}, {column} {duration(ns)} together"] if number > top else []
+    return (f"  and {rest}, {column} {duration(ns)} together",) if number > top else ()
 
 
-def _grid(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> list[str]:
-    """Return lines with aligned columns, indented by two; no cell shows a home folder."""
-    rows = [[hide_home(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    return [
-        "  " + "  ".join(f"{cell:{a}{w}}" for cell, a, w in zip(row, align, widths, strict=True)).rstrip()
-        for row in (head, *rows)
-    ]
+def _block(
+    note: str, head: Sequence[str], rows: Sequence[Sequence[str]], align: str, after: tuple[str, ...] = ()
+) -> Block:
+    """Make a block of a table; no cell shows a home folder."""
+    cells = tuple(tuple(hide_home(cell) for cell in row) for row in rows)
+    return Block((note,), tuple(head), cells, align, after)
+
+
+def _plain(block: Block) -> list[str]:
+    """Return a block as lines, its columns aligned and indented by two."""
+    if not block.rows:
+        return [*block.lines, *block.after]
+    widths = [max(map(len, column)) for column in zip(block.head, *block.rows, strict=True)]
+    cells = [zip(row, block.align, widths, strict=True) for row in (block.head, *block.rows)]
+    grid = ["  " + "  ".join(f"{cell:{a}{w}}" for cell, a, w in row).rstrip() for row in cells]
+    return [*block.lines, *grid, *block.after]
