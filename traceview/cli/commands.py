@@ -7,6 +7,7 @@ import sys
 import click
 
 from traceview import __version__
+from traceview.cli.diff import diff
 from traceview.cli.explain import explain
 from traceview.cli.export import export
 from traceview.cli.findings import findings
@@ -27,6 +28,7 @@ def traceview() -> None:
     """Tell what a GPU really did, from a profiler's Chrome trace."""
 
 
+traceview.add_command(diff)
 traceview.add_command(explain)
 traceview.add_command(export)
 traceview.add_command(findings)

@@ -10,6 +10,11 @@ import click
 
 def trace_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add TRACE and the options of reading it to a command."""
+    return reading_options(click.argument("trace", required=False)(command))
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of reading traces to a command."""
     for add in (
         click.option("--quiet", is_flag=True, help="Write no progress and no notes to standard error."),
         click.option(
@@ -17,7 +22,6 @@ def trace_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="FILE",
             help="Rules that give kernels a category, before the shipped ones: CATEGORY = REGULAR EXPRESSION.",
         ),
-        click.argument("trace", required=False),
     ):
         command = add(command)
     return command

@@ -1,0 +1,92 @@
+"""From two files to a comparison, with its gates: what `traceview diff` does between its options and its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from traceview.analyses import Choice
+from traceview.cli.loading import load
+from traceview.diff.build import side_of
+from traceview.diff.claims import Floor
+from traceview.diff.comparability import REFUSED
+from traceview.diff.compare import Diff, Options, compare
+from traceview.diff.gates import FAIL, UNPROVEN, Gate, Outcome, judge, parse
+from traceview.diff.side import Side
+from traceview.errors import UsageError
+from traceview.units import public_label
+
+GATE_FAILED, NOT_COMPARABLE = 1, 4
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Say how the files are read, and which of their steps are compared."""
+
+    categories: str | None
+    quiet: bool
+    choice: Choice | None
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Hold the gates asked for, and what follows from them."""
+
+    asked: Sequence[Gate]
+    unproven: str  # "fail" or "pass"
+    force: bool
+    warn_only: bool
+
+    @classmethod
+    def parsed(cls, texts: Sequence[str], unproven: str, force: bool, warn_only: bool) -> Gates:
+        """Return the gates of a command line."""
+        return cls([parse(text) for text in texts], unproven, force, warn_only)
+
+    def judged(self, diff: Diff) -> tuple[Outcome, ...]:
+        """Return what the gates come to; none where the runs are not comparable and nobody insists."""
+        refused = diff.comparability.verdict == REFUSED and not self.force
+        return () if refused else judge(self.asked, diff)
+
+    def status(self, diff: Diff, outcomes: Sequence[Outcome]) -> int:
+        """Return the exit status."""
+        if not self.asked or self.warn_only:
+            return 0
+        if diff.comparability.verdict == REFUSED and not self.force:
+            return NOT_COMPARABLE
+        failing = {FAIL} if self.unproven == "pass" else {FAIL, UNPROVEN}
+        return GATE_FAILED if any(o.state in failing for o in outcomes) else 0
+
+
+def compared(base: Sequence[str], new: Sequence[str], reading: Reading, options: Options) -> Diff:
+    """Read the runs of both sides and compare them."""
+    return compare([_side(p, reading) for p in base], [_side(p, reading) for p in new], options)
+
+
+def _side(path: str, reading: Reading) -> Side:
+    found, analysis = load(path, reading.categories, reading.quiet, reading.choice)
+    return side_of(analysis, public_label(analysis.trace.meta.label) or public_label(found))
+
+
+def floor_of(texts: Sequence[str]) -> Floor:
+    """Return the floor below which nothing is claimed: shares of itself (5%), of step time (step:1%), and a time (10us)."""
+    own, step, ns = Floor().own, Floor().step, Floor().ns
+    for text in (part for t in texts for part in t.split(",")):
+        name, colon, value = text.strip().rpartition(":")
+        number, unit = _split(value)
+        if unit == "%" and name in ("", "step"):
+            own, step = (own, number / 100) if colon else (number / 100, step)
+        elif unit in ("us", "ms") and not colon:
+            ns = number * (1e3 if unit == "us" else 1e6)
+        else:
+            raise UsageError(
+                f"--floor {text!r} is no floor", "write some of 5%, step:1% and 10us, with commas"
+            )
+    return Floor(own, step, ns)
+
+
+def _split(text: str) -> tuple[float, str]:
+    digits = text.rstrip("%umsµ")
+    try:
+        return float(digits), text[len(digits) :]
+    except ValueError:
+        return 0.0, ""
