@@ -27,7 +27,6 @@ from traceview.diff.statistics import (
     discoveries,
     rank_test,
     samples_needed,
-    spread_of_runs,
 )
 
 FEWEST_STEPS = 4  # compared steps a side, to test them
@@ -123,7 +122,7 @@ def judge_rows(groups: Sequence[Group], changes: Sequence[Change], runs: Runs) -
             continue
         base = float(changes[i].base) if tests[i].by == "call" else tests[i].base
         delta = float(changes[i].delta) if tests[i].by == "call" else tests[i].delta
-        tests[i] = _judged(tests[i], holds, _floor(tests[i], groups[i], runs).above(delta, base, step))
+        tests[i] = _judged(tests[i], holds, _floor(tests[i].by, runs).above(delta, base, step))
     return Judged(tuple(tests), len(tested), needed)
 
 
@@ -164,20 +163,11 @@ def _judged(judgement: Judgement, holds: bool, above: bool) -> Judgement:
     return replace(judgement, claimed=True, reason="larger than the noise")
 
 
-def _floor(judgement: Judgement, group: Group, runs: Runs) -> Floor:
-    """Return the floor: of several runs a side, what they show."""
-    if judgement.by != "step" or runs.single:
+def _floor(by: str, runs: Runs) -> Floor:
+    """Return the floor: with several runs a side, whose spread the intervals hold, a tenth of it."""
+    if by != "step" or runs.single:
         return runs.floor
-    return lowered(runs.floor, *_by_run(group, runs))
-
-
-def lowered(floor: Floor, base: Sequence[np.ndarray], new: Sequence[np.ndarray]) -> Floor:
-    """Return the floor of a change that several runs a side show: their own spread, no lower than a tenth."""
-    spread = spread_of_runs(base, new)
-    middle = max(abs(centre(base)), 1.0)
-    if spread is None:
-        return floor
-    return Floor(max(floor.own / 10, spread / middle), floor.step / 10, floor.ns)
+    return replace(runs.floor, own=runs.floor.own / 10, step=runs.floor.step / 10)
 
 
 def _step_time(runs: Runs) -> float:
@@ -207,8 +197,7 @@ def judge_samples(base: np.ndarray, new: np.ndarray, runs: Runs) -> Judgement:
     if not runs.enough_steps:
         return Judgement("", centre(left), centre(right), reason="measured once")
     judgement = _tested("step", left, right)
-    floor = runs.floor if runs.single else lowered(runs.floor, left, right)
-    above = floor.above(judgement.delta, judgement.base, _step_time(runs))
+    above = _floor("step", runs).above(judgement.delta, judgement.base, _step_time(runs))
     return _judged(judgement, (judgement.p or 0.0) <= 1 - LEVEL, above)
 
 

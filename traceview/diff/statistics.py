@@ -18,9 +18,9 @@ RESAMPLES = 999  # odd, so that a percentile is one of them
 LEVEL = 0.95
 FALSE_DISCOVERY = 0.05
 _EXACT = 40  # samples on both sides together up to which the rank test counts every split
-# Student's t, two-sided 95 %, by degrees of freedom
-_T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145)
-_T95_MANY = 2.0
+# Student's t, two-sided 98 %, by degrees of freedom: few runs tell their own spread badly
+_T98 = (31.821, 6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718, 2.681, 2.650, 2.624)
+_T98_MANY = 2.5
 
 Runs = Sequence[np.ndarray]  # one array of samples per run
 
@@ -39,19 +39,22 @@ class Interval(NamedTuple):
 
 
 def centre(runs: Runs) -> float:
-    """Return the mean over runs of the median of each."""
-    return float(np.mean([np.median(run) for run in runs]))
+    """Return the median over runs of the median of each."""
+    return float(np.median([np.median(run) for run in runs]))
 
 
 def difference(base: Runs, new: Runs) -> Interval:
     """Return the difference of the centres with a bootstrap interval: runs are drawn, then steps of them.
 
+    A few runs drawn from themselves vary too little, so the interval is no narrower than their spread says.
     Every run must have a sample.
     """
     drawn = np.sort(_drawn(new) - _drawn(base))
     tail = (RESAMPLES + 1) * (1 - LEVEL) / 2  # of 999 the 25th from either end
     at = math.floor(tail) - 1
-    return Interval(centre(new) - centre(base), float(drawn[at]), float(drawn[-1 - at]))
+    estimate, low, high = centre(new) - centre(base), float(drawn[at]), float(drawn[-1 - at])
+    spread = spread_of_runs(base, new) or 0.0
+    return Interval(estimate, min(low, estimate - spread), max(high, estimate + spread))
 
 
 def _drawn(runs: Runs) -> np.ndarray:
@@ -65,7 +68,7 @@ def _drawn(runs: Runs) -> np.ndarray:
     medians = medians.reshape(count, RESAMPLES, count)
     which = random.integers(0, count, (RESAMPLES, count))
     draw, place = np.ogrid[:RESAMPLES, :count]
-    return np.asarray(medians[which, draw, place].mean(axis=1))
+    return np.asarray(np.median(medians[which, draw, place], axis=1))
 
 
 def _medians(ordered: np.ndarray, random: np.random.Generator, draws: int) -> np.ndarray:
@@ -161,7 +164,7 @@ def samples_needed(rows: int) -> int:
 
 
 def spread_of_runs(base: Runs, new: Runs) -> float | None:
-    """Return by how much the difference of two or more runs a side varies, at 95 %; None with fewer runs.
+    """Return by how much the difference of two or more runs a side varies, at 98 %; None with fewer runs.
 
     Student's t for the difference of the means of run medians, spreads pooled.
     """
@@ -170,4 +173,4 @@ def spread_of_runs(base: Runs, new: Runs) -> float | None:
         return None
     squares = sum(float(np.var([np.median(r) for r in side])) * len(side) for side in (base, new))
     error = math.sqrt(squares / freedom * (1 / len(base) + 1 / len(new)))
-    return error * (_T95[freedom - 1] if freedom <= len(_T95) else _T95_MANY)
+    return error * (_T98[freedom - 1] if freedom <= len(_T98) else _T98_MANY)
