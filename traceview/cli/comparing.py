@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from traceview.analyses import Choice
 from traceview.cli.loading import load
@@ -12,6 +13,7 @@ from traceview.diff.claims import Floor
 from traceview.diff.comparability import REFUSED
 from traceview.diff.compare import Diff, Options, compare
 from traceview.diff.gates import FAIL, UNPROVEN, Gate, Outcome, judge, parse
+from traceview.diff.saved import is_saved, saved_side
 from traceview.diff.side import Side
 from traceview.errors import UsageError
 from traceview.units import public_label
@@ -63,6 +65,8 @@ def compared(base: Sequence[str], new: Sequence[str], reading: Reading, options:
 
 
 def _side(path: str, reading: Reading) -> Side:
+    if is_saved(path):
+        return saved_side(path, public_label(Path(path).stem))
     found, analysis = load(path, reading.categories, reading.quiet, reading.choice)
     return side_of(analysis, public_label(analysis.trace.meta.label) or public_label(found))
 

@@ -97,16 +97,17 @@ def causes(diff: Diff) -> tuple[Bar, ...]:
     """Return idle time by cause, most changed first."""
     left, right = diff.measured
     bars = (
-        Bar(
-            cause, Fraction(left.causes[cause], left.units), Fraction(right.causes.get(cause, 0), right.units)
-        )
+        Bar(cause, Fraction(left.causes[cause], left.units), Fraction(right.causes[cause], right.units))
         for cause in left.causes
+        if cause in right.causes  # a saved run has none
     )
     return tuple(sorted(bars, key=lambda bar: -abs(bar.delta)))
 
 
 def calls(diff: Diff) -> tuple[CallChange, ...]:
-    """Return the host calls whose number changed, most changed first."""
+    """Return the host calls whose number changed, most changed first; none where a side is a saved run."""
+    if diff.base.analysis is None or diff.new.analysis is None:
+        return ()
     left, right = (_summed(m.calls, m.units) for m in diff.measured)
     none = (Fraction(0), Fraction(0))
     found = [
@@ -166,7 +167,7 @@ def verdict(diff: Diff) -> str:
     for key, name in (("step_time", "Step time"), ("kernel_time", "GPU kernel time")):
         found = diff.headlines.get(key)
         if found is not None:
-            return f"{name} {_change(found.base, found.new)}{_doubt(found)}."
+            return f"{name} {_change(found.base, found.new)}{_doubt(found) if found.delta else ''}."
     left, right = (
         sum((b.base for b in categories(diff)), Fraction(0)),
         sum((b.new for b in categories(diff)), Fraction(0)),
