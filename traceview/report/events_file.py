@@ -10,7 +10,7 @@ import numpy as np
 from traceview.analyses.steps import step_of
 from traceview.analyses.windows import marked_steps
 from traceview.events import DEVICE_WORK, Flag, Kind, Trace
-from traceview.report.parquet import coded, numbers
+from traceview.report.parquet import coded, numbers, strings
 from traceview.report.slim_args import KEPT
 from traceview.sources.schema import ARGUMENTS, Form
 from traceview.units import hide_home
@@ -32,7 +32,8 @@ def event_groups(
     trace: Trace, rows: np.ndarray, show_paths: bool = False
 ) -> Iterator[dict[str, pyarrow.Array]]:
     """Yield the columns of the rows, GROUP of them at a time; at least once, so that there is a schema."""
-    texts = _texts(trace, show_paths)
+    texts = {key: strings(found) for key, found in _texts(trace, show_paths).items()}
+    unnamed = {key: np.array([not t for t in found], bool) for key, found in _of_tracks(trace).items()}
     steps = marked_steps(trace)
     number = np.append(steps.number, -1)
     for first in range(0, max(len(rows), 1), GROUP):
@@ -48,24 +49,31 @@ def event_groups(
             "start_ns": numbers(at.start, timed),
             "dur_ns": numbers(at.dur, timed),
             "name": coded(at.name, texts["name"]),
-            "category": coded(at.category, trace.categories),
-            "kind": coded(at.kind.astype(np.int32), _KINDS),
+            "category": coded(at.category, texts["category"]),
+            "kind": coded(at.kind, texts["kind"]),
             **{
-                key: coded(_code(texts[key], at.track), texts[key])
-                for key in ("process", "thread", "device", "stream")
+                key: coded(np.where(empty[at.track], -1, at.track), texts[key])
+                for key, empty in unnamed.items()
             },
             "step": numbers(number[step], step >= 0),
             "link": numbers(at.link.astype(np.int64), at.link >= 0),
             "duplicate": numbers((at.flags & Flag.DUPLICATE) != 0),
             "unfinished": numbers((at.flags & Flag.UNFINISHED) != 0),
-            **{name: _argument(trace, name, own) for name in KEPT},
+            **{name: _argument(trace, name, texts.get(f"argument {name}"), own) for name in KEPT},
         }
 
 
 def _texts(trace: Trace, show_paths: bool) -> dict[str, list[str]]:
-    names, tracks = [_valid(name) for name in trace.names], trace.tracks
+    """Return the texts that columns are coded by."""
+    columns = {"name": trace.names, "category": trace.categories, "kind": _KINDS, **_of_tracks(trace)}
+    columns |= {f"argument {k}": trace.arg(k).texts or [] for k in KEPT if ARGUMENTS[k].form is Form.TEXT}
+    valid = {k: [t.encode("utf-8", "backslashreplace").decode() for t in v] for k, v in columns.items()}
+    return valid if show_paths else {k: [hide_home(t) for t in v] for k, v in valid.items()}
+
+
+def _of_tracks(trace: Trace) -> dict[str, list[str]]:
+    tracks = trace.tracks
     return {
-        "name": names if show_paths else [hide_home(name) for name in names],
         "process": [t.process for t in tracks],
         "thread": [t.thread for t in tracks],
         "device": [t.device or "" for t in tracks],
@@ -73,21 +81,10 @@ def _texts(trace: Trace, show_paths: bool) -> dict[str, list[str]]:
     }
 
 
-def _valid(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _code(texts: list[str], track: np.ndarray) -> np.ndarray:
-    """Return the track as code of its text, -1 where that is empty."""
-    empty = np.array([not t for t in texts], bool)
-    codes: np.ndarray = np.where(empty[track], -1, track) if len(texts) else track
-    return codes
-
-
-def _argument(trace: Trace, name: str, rows: np.ndarray) -> pyarrow.Array:
-    form, column = ARGUMENTS[name].form, trace.arg(name)
+def _argument(trace: Trace, name: str, texts: pyarrow.Array | None, rows: np.ndarray) -> pyarrow.Array:
+    column, floating = trace.arg(name), ARGUMENTS[name].form is Form.FLOAT
     there = np.isin(rows, column.rows)
     values = column.lookup(rows, -1)
-    if form is Form.TEXT:
-        return coded(np.where(there, values, -1), [_valid(t) for t in column.texts or []])
-    return numbers(values.astype(np.float64 if form is Form.FLOAT else np.int64), there)
+    if texts is not None:
+        return coded(np.where(there, values, -1), texts)
+    return numbers(values.astype(np.float64 if floating else np.int64), there)

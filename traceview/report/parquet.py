@@ -42,13 +42,17 @@ def write_table(file: BinaryIO, columns: Sequence[FileColumn], title: str) -> No
     parquet.write_table(arrow.Table.from_arrays(arrays, schema=schema), file, compression=_COMPRESSION)
 
 
-def coded(codes: np.ndarray, texts: Sequence[str]) -> pyarrow.Array:
+def strings(texts: Sequence[str]) -> pyarrow.Array:
+    """Return texts to be coded by."""
+    arrow, _ = _arrow()
+    return arrow.array(texts, type=arrow.string())
+
+
+def coded(codes: np.ndarray, texts: pyarrow.Array) -> pyarrow.Array:
     """Return texts by their codes, null for those below 0, each text stored once."""
     arrow, _ = _arrow()
     codes = codes.astype(np.int32, copy=False)
-    return arrow.DictionaryArray.from_arrays(
-        arrow.array(codes, mask=codes < 0), arrow.array(texts, type=arrow.string())
-    )
+    return arrow.DictionaryArray.from_arrays(arrow.array(codes, mask=codes < 0), texts)
 
 
 def numbers(values: np.ndarray, known: np.ndarray | None = None) -> pyarrow.Array:

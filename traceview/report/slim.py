@@ -102,7 +102,7 @@ class Slim:
 
     @cached_property
     def _arguments(self) -> Arguments:
-        return Arguments(self.trace)
+        return Arguments(self.trace, self.show_paths)
 
     @cached_property
     def _names(self) -> dict[int, str]:

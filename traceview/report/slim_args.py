@@ -9,6 +9,7 @@ import orjson
 
 from traceview.events import Sparse, Trace
 from traceview.sources.schema import ARGUMENTS, Form
+from traceview.units import hide_home
 
 KEPT = (
     *("correlation", "external_id", "context", "grid", "block", "registers", "shared_memory", "occupancy"),
@@ -24,8 +25,8 @@ ODD_ID = -(1 << 61)  # ids that are no numbers are codes below it
 class Arguments:
     """Write the kept arguments of rows as JSON."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._columns = [_Column(name, trace.args[name]) for name in KEPT if name in trace.args]
+    def __init__(self, trace: Trace, show_paths: bool = False) -> None:
+        self._columns = [_Column(name, trace.args[name], show_paths) for name in KEPT if name in trace.args]
 
     def of(self, rows: np.ndarray) -> list[list[str]]:
         """Return for each row its arguments, as texts of JSON members; rows ascend."""
@@ -36,7 +37,8 @@ class Arguments:
 
 
 class _Column:
-    def __init__(self, name: str, sparse: Sparse) -> None:
+    def __init__(self, name: str, sparse: Sparse, show_paths: bool) -> None:
+        self._show_paths = show_paths
         argument = ARGUMENTS[name]
         self._head, self._form = f"{json.dumps(argument.spellings[0])}:", argument.form
         self._sparse, self._texts = sparse, sparse.texts
@@ -58,7 +60,8 @@ class _Column:
 
     def _written(self, value: int | float) -> str:
         if self._form is Form.TEXT and self._texts is not None:
-            return self._head + as_json(self._texts[int(value)])
+            text = self._texts[int(value)]
+            return self._head + as_json(text if self._show_paths else hide_home(text))
         if self._form is Form.ID and value <= ODD_ID:
             return f'{self._head}"id{-value}"'  # which text it was is not known: equal ids stay equal
         return f"{self._head}{value!r}"
