@@ -165,3 +165,14 @@ def test_where_one_output_fails_none_is_written(
     assert run(["report", str(trace), *words]) == 5
     assert "b.csv" in refusal(capsys)
     assert written(trace.parent) == []
+
+
+def test_a_table_is_about_the_chosen_steps(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace.write_bytes(
+        making.text(
+            making.note("ProfilerStep#1", 0, 99), making.launch(5, 3, 1), making.kernel("one", 30, 10, 1),
+            making.note("ProfilerStep#2", 100, 99), making.launch(105, 3, 2), making.kernel("two", 150, 9, 2),
+        )
+    )  # fmt: skip
+    assert run(["report", str(trace), "-o", "-", "--format", "csv", "--steps", "2"]) == 0
+    assert [row["name"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))] == ["two"]

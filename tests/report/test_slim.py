@@ -260,3 +260,32 @@ def test_a_quirk_says_the_same_once_it_is_slim(path: Path) -> None:
     trace = read_trace(path)
     if len(all_rows(trace)):
         assert same(trace, read_again(trace)) == []
+
+
+def test_ranks_merged_into_one_file_stay_apart() -> None:
+    trace = making.read(
+        *(
+            {**event, "pid": f"[rank{rank}] {event['pid']}"}
+            for rank in (0, 1)
+            for event in (op("aten::mm", 1, 20), launch(5, 3, 1), kernel("k", 30 + rank, 10, 1))
+        )
+    )
+    again = read_again(trace)
+    assert {t.device for t in again.tracks if t.is_device} == {"rank0/0", "rank1/0"}
+    assert described(again) == described(trace)
+
+
+def test_a_trace_of_another_dialect_keeps_its_kernels_though_its_process_names_say_otherwise() -> None:
+    def named(pid: int, name: str) -> dict[str, Any]:
+        return {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": name}}
+
+    trace = making.read(
+        named(1, "/device:GPU:0"), named(7, "/host:CPU"),
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": 3, "args": {"name": "Stream #3(Compute)"}},
+        {"ph": "X", "name": "fusion_1", "pid": 1, "tid": 3, "ts": 20, "dur": 5, "args": {"correlation_id": "9"}},
+        {"ph": "X", "name": "cuLaunchKernel", "pid": 7, "tid": 8, "ts": 2, "dur": 5, "args": {"correlation_id": "9"}},
+    )  # fmt: skip
+    assert trace.meta.dialect == "xla"
+    facts = analyze(trace).facts
+    assert (facts["kernels"], facts["kernels_linked"]) == ({"fusion_1": [1, 5]}, 1)
+    assert same(trace, read_again(trace)) == []
