@@ -21,12 +21,14 @@ def run(steps: Sequence[Sequence[tuple[str, str, float]]], shapes: str = "[[8, 8
     for number, work in enumerate(steps):
         start = number * STEP
         events.append(making.note(f"ProfilerStep#{number}", start, STEP))
+        free = start + 20  # one kernel after the other
         for place, (op, kernel, duration) in enumerate(work):
             correlation += 1
             at = start + 1 + place * 10
             events.append(making.host("cpu_op", op, at, 8, **{"Input Dims": json.loads(shapes)}))
             events.append(making.launch(at + 1, 3, correlation))
-            events.append(making.kernel(kernel, start + 20 + place * 100, duration, correlation))
+            events.append(making.kernel(kernel, free, duration, correlation))
+            free += duration + 5
     return events
 
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from traceview.analyses import Choice
 from traceview.cli.loading import load
+from traceview.cli.output import json_text
 from traceview.diff.build import side_of
 from traceview.diff.claims import Floor
 from traceview.diff.comparability import REFUSED
 from traceview.diff.compare import Diff, Options, compare
 from traceview.diff.gates import FAIL, UNPROVEN, Gate, Outcome, judge, parse
+from traceview.diff.overview import Overview, overview
 from traceview.diff.saved import is_saved, saved_side
 from traceview.diff.side import Side
 from traceview.errors import UsageError
+from traceview.report.html import render_html
+from traceview.report.markdown import report_markdown
+from traceview.report.overview_view import build_overview, overview_document, overview_text
+from traceview.report.view import ReportOptions
 from traceview.units import public_label
 
 GATE_FAILED, NOT_COMPARABLE = 1, 4
@@ -62,6 +69,36 @@ class Gates:
 def compared(base: Sequence[str], new: Sequence[str], reading: Reading, options: Options) -> Diff:
     """Read the runs of both sides and compare them."""
     return compare([_side(p, reading) for p in base], [_side(p, reading) for p in new], options)
+
+
+def side_by_side(traces: Sequence[str], reading: Reading) -> Overview:
+    """Read three runs or more and put them side by side."""
+    return overview([_side(path, reading) for path in traces])
+
+
+@dataclass(frozen=True)
+class OverviewPainters:
+    """Paint runs side by side in several formats."""
+
+    found: Overview
+    options: ReportOptions
+
+    def of(self, form: str) -> Callable[[BinaryIO], object]:
+        """Return what writes one format."""
+        text = {"text": self._text, "json": self._json, "html": self._html, "md": self._markdown}[form]
+        return lambda file: file.write(text().encode("utf-8", "backslashreplace"))
+
+    def _text(self) -> str:
+        return overview_text(self.found, self.options.top)
+
+    def _json(self) -> str:
+        return json_text(overview_document(self.found))
+
+    def _html(self) -> str:
+        return render_html(build_overview(self.found, self.options))
+
+    def _markdown(self) -> str:
+        return report_markdown(build_overview(self.found, self.options))
 
 
 def _side(path: str, reading: Reading) -> Side:

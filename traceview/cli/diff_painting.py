@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import BinaryIO
 
 from traceview.cli.output import json_text
@@ -12,7 +13,11 @@ from traceview.diff.changes import verdict
 from traceview.diff.compare import Diff
 from traceview.diff.document import diff_document
 from traceview.diff.gates import Outcome
+from traceview.report.diff_markdown import diff_markdown
 from traceview.report.diff_text import diff_text
+from traceview.report.diff_view import build_diff
+from traceview.report.html import render_html
+from traceview.report.view import Report, ReportOptions
 from traceview.units import safe
 
 
@@ -22,7 +27,8 @@ class DiffPainters:
 
     diff: Diff
     outcomes: Sequence[Outcome]
-    top: int
+    options: ReportOptions
+    lines: int  # rows of the text's table
 
     @property
     def verdict(self) -> str:
@@ -31,7 +37,7 @@ class DiffPainters:
 
     def of(self, form: str) -> Callable[[BinaryIO], object]:
         """Return what writes one format."""
-        text = {"text": self._text, "json": self._json}[form]
+        text = {"text": self._text, "json": self._json, "html": self._html, "md": self._markdown}[form]
         return lambda file: file.write(text().encode("utf-8", "backslashreplace"))
 
     def tell_gates(self, quiet: bool) -> None:
@@ -40,8 +46,19 @@ class DiffPainters:
             for outcome in self.outcomes:
                 say(safe(f"gate {outcome.gate.text}: {outcome.state} ({outcome.why})"))
 
+    @cached_property
+    def report(self) -> Report:
+        """Return the report that page and Markdown show."""
+        return build_diff(self.diff, self.outcomes, self.options)
+
+    def _html(self) -> str:
+        return render_html(self.report)
+
+    def _markdown(self) -> str:
+        return diff_markdown(self.report, self.diff, self.outcomes)
+
     def _text(self) -> str:
-        return diff_text(self.diff, self.outcomes, self.top)
+        return diff_text(self.diff, self.outcomes, self.lines)
 
     def _json(self) -> str:
         return json_text(diff_document(self.diff, self.outcomes))

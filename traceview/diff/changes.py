@@ -199,7 +199,7 @@ def _rows(diff: Diff) -> Iterable[Statement]:
         change = row.change
         if not change.delta:
             continue
-        name = f"`{shown(row.group.label, 80)}`"
+        name = shown(row.group.label, 80)
         if not change.base_calls or not change.new_calls:
             state = "New" if change.new_calls else "Gone"
             text = f"{state}: {name}, {signed(change.delta)}{_unit(diff)}{_doubt(row.judgement)}."
@@ -216,9 +216,9 @@ def _calls(diff: Diff) -> Iterable[Statement]:
         return
     for call in calls(diff):
         number = call.new_calls - call.base_calls
-        under = f" under `{shown(call.op, 80)}`" if call.op else ""
+        under = f" under {shown(call.op, 80)}" if call.op else ""
         sign = "+" if number > 0 else "−"
-        text = f"{sign}{_number(abs(number))} `{shown(call.name, 80)}`{_unit(diff)}{under}: {signed(call.new - call.base)} on the host."
+        text = f"{sign}{_number(abs(number))} {shown(call.name, 80)}{_unit(diff)}{under}: {signed(call.new - call.base)} on the host."
         yield Statement(text, float(call.new - call.base), False)
 
 

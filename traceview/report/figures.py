@@ -68,6 +68,16 @@ def _label(text: str) -> str:
     return shown(text, LONGEST, True).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def escaped_label(text: str) -> str:
+    """Make a text safe where plotly would read tags in it."""
+    return _label(text)
+
+
+def bar_chart_axis(labels: list[str]) -> dict[str, Any]:
+    """Return the axis of horizontal bars with these labels, from the top."""
+    return _bar_axis(labels, _LABEL)
+
+
 def _bar_axis(labels: list[str], limit: int) -> dict[str, Any]:
     """Return a category axis with numeric places, so that equal labels stay apart."""
     return {
