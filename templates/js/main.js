@@ -25,7 +25,7 @@
     return;
   }
   const [texts, labels] = await TV.texts(get("tv-names").textContent);
-  const names = { text: (i) => texts[i], label: (i) => labels[i] || texts[i] };
+  const names = TV.names = { text: (i) => texts[i], label: (i) => labels[i] || texts[i] };
   TV.tables = {};
   for (const spec of data.tables) TV.tables[spec.id] = TV.table(document.querySelector('[data-table="' + spec.id + '"]'), spec, names);
   if (data.timeline) {

@@ -2,26 +2,25 @@
    other side). Exposes TV.timelineLinks(model, columns, names). Only exact slices have links. */
 (function () {
   "use strict";
-  const NO_DELAY = 1, WHOLE_LATENCY = 2, DELAY = 3;
-  const unfold = (v) => (v % 2 ? -(v + 1) / 2 : v / 2);
+  const NO_DELAY = 1, WHOLE_LATENCY = 2, DELAY = 3, unfold = TV.unfold;
 
   function timelineLinks(model, columns, names) {
-    const records = new Int32Array(columns.origin ? columns.origin.length : 0); // the item of each record
+    const items = new Int32Array(columns.origin ? columns.origin.length : 0); // the item of each record
     let n = 0;
-    if (records.length) for (const lane of model.lanes) {
+    if (items.length) for (const lane of model.lanes) {
       if (!lane.device) continue;
-      for (let i = model.offset[lane.first]; i < model.offset[lane.first + lane.rows]; i++) if (model.block[i] < 0) records[n++] = i;
+      for (let i = model.offset[lane.first]; i < model.offset[lane.first + lane.rows]; i++) if (model.block[i] < 0) items[n++] = i;
     }
     let ids = null, started = null;
     const latencyOf = (k) => unfold(columns.latency[k]) * model.unit;
-    const began = (k) => model.start[records[k]] - latencyOf(k);
+    const began = (k) => model.start[items[k]] - latencyOf(k);
     const laneOf = (k) => columns.origin_lane[columns.origin[k] - 1] - 1;
 
     /* Place of an item among the records, -1 for other slices. */
     function recordOf(item) {
       let low = 0, high = n;
-      while (low < high) { const m = (low + high) >> 1; if (records[m] < item) low = m + 1; else high = m; }
-      return low < n && records[low] === item ? low : -1;
+      while (low < high) { const m = (low + high) >> 1; if (items[m] < item) low = m + 1; else high = m; }
+      return low < n && items[low] === item ? low : -1;
     }
     /* The drawn slice of the call that launched a record, -1 where it is merged into a block or hidden. */
     function launchOf(k) {
@@ -43,8 +42,8 @@
         if (!columns.origin[k] || laneOf(k) < 0) continue;
         const lane = laneOf(k), time = began(k), here = started.get(lane) || started.set(lane, new Map()).get(lane);
         const found = here.get(time);
-        if (!found) here.set(time, { first: records[k], number: 1, call: columns.origin_call[columns.origin[k] - 1] });
-        else { found.number++; if (model.start[records[k]] < model.start[found.first]) found.first = records[k]; }
+        if (!found) here.set(time, { first: items[k], number: 1, call: columns.origin_call[columns.origin[k] - 1] });
+        else { found.number++; if (model.start[items[k]] < model.start[found.first]) found.first = items[k]; }
       }
       return started;
     }
@@ -70,27 +69,40 @@
         } else if (latency < 0) lines.push("It starts before its launch began: clock skew, no delays.");
         else {
           const here = laneOf(k) < 0 ? null : launches().get(laneOf(k)).get(began(k));
-          lines.push("begins " + duration(latency) + " after its call began" + (here && here.first !== records[k] ? "; delays are told of the first record of a launch" : "; delays are told of kernels and graphs"));
+          lines.push("begins " + duration(latency) + " after its call began" + (here && here.first !== items[k] ? "; delays are told of the first record of a launch" : "; delays are told of kernels and graphs"));
         }
       }
-      const more = [];
-      if (columns.config[k]) more.push(names.text(columns.config_name[columns.config[k] - 1]));
-      if (correlation(k) >= 0) more.push("correlation " + correlation(k));
-      if (more.length) lines.push(more.join("  ·  "));
+      if (correlation(k) >= 0) lines.push("correlation " + correlation(k));
       return { lines, target, to: "Go to launch" };
+    }
+    /* The launch found at an item: {first, number, call}, undefined for others. */
+    function launchAt(item) {
+      if (!n) return undefined;
+      const here = launches().get(model.laneOf[model.rowOf(item)]), found = here && here.get(model.start[item]);
+      return found && found.call === model.name(item) ? found : undefined;
     }
     /* {lines, target, to} of any exact slice that has a link, else null. */
     function about(item) {
       if (item < 0 || model.block[item] >= 0) return null;
       const k = recordOf(item);
       if (k >= 0) return record(k);
-      if (!n) return null;
-      const here = launches().get(model.laneOf[model.rowOf(item)]), found = here && here.get(model.start[item]);
-      if (!found || found.call !== model.name(item)) return null;
+      const found = launchAt(item);
+      if (!found) return null;
       const text = found.number > 1 ? found.number.toLocaleString("en-US") + " records drawn as slices of their own, the first: " : "Started ";
       return { lines: [text + names.label(model.name(found.first)) + " after " + TV.duration(model.start[found.first] - model.start[item])], target: found.first, to: "Go to first record" };
     }
-    return { about };
+    /* Both ends of a link: {launch: {item (-1: not drawn), lane, time}, records: items by start, at most so many, number: of all}. */
+    function ends(item, most) {
+      if (item < 0 || model.block[item] >= 0) return null;
+      const k = recordOf(item);
+      if (k >= 0) return columns.origin[k] ? { launch: { item: launchOf(k), lane: laneOf(k), time: began(k) }, records: [item], number: 1, from: "record" } : null;
+      const found = launchAt(item), lane = found && model.laneOf[model.rowOf(item)], records = [];
+      if (!found) return null;
+      for (let i = 0; i < n; i++) if (columns.origin[i] && laneOf(i) === lane && began(i) === model.start[item]) records.push(items[i]);
+      records.sort((a, b) => model.start[a] - model.start[b]);
+      return { launch: { item, lane, time: model.start[item] }, records: records.slice(0, most), number: records.length, from: "launch" };
+    }
+    return { about, ends };
   }
   TV.timelineLinks = timelineLinks;
 })();

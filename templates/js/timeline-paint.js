@@ -1,89 +1,55 @@
-/* traceview timeline, painter: draws a view of the model on a canvas. Exposes TV.timelinePainter(canvas, model, view, names).
-   Slices narrower than a pixel merge into one column, coloured by the longest and shaded by how much they cover. */
+/* traceview timeline, painter: lays out lanes and draws a view of the model on a canvas: overview, ruler, steps, lanes, lines, outlines.
+   Exposes TV.timelinePainter(canvas, model, view, names, overlays); overlays are drawn over the rows, each by paint(pen, place, range). */
 (function () {
   "use strict";
-  const ROW = 17, GAP = 10, RULER = 24, MINI = 46, BAR = 15;
+  const ROW = 17, GAP = 10, RULER = 24, MINI = 46, BAR = 15, LINE = 30, SECOND = 0.5; // SECOND: of a row, room for the second line of text
   const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
-  function timelinePainter(canvas, model, view, names) {
-    const pen = canvas.getContext("2d", { alpha: false });
+  function timelinePainter(canvas, model, view, names, overlays) {
+    const pen = canvas.getContext("2d", { alpha: false }), rows = TV.timelineRows(pen, model, names);
     const rowTop = new Float64Array(model.offset.length), laneTop = [];
     let y = MINI + RULER + 6;
     for (const lane of model.lanes) {
       laneTop.push(y);
       for (let r = lane.first; r < lane.first + lane.rows; r++, y += ROW) rowTop[r] = y;
-      if (lane.rows < 2) y += ROW * 0.5; // room for the lane's second line of text
+      if (!lane.rows) y += LINE; else if (lane.rows < 2) y += ROW * SECOND;
       y += GAP;
     }
-    const height = Math.ceil(y);
-    let width = 0, label = 200, scale = 1, colours = {}, mini = null;
-    const css = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+    const place = { rowTop, laneTop, height: Math.ceil(y), bar: BAR, top: MINI + RULER, width: 0, label: 200, colours: {}, toX, toTime };
+    const merged = model.number.length > 0;
+    let scale = 1, mini = null, said = null; // said: what stands left of the lanes, cut to its room
 
     function theme() {
-      colours = { bg: css("bg"), band: css("band"), fg: css("fg"), muted: css("muted"), line: css("line"), hair: css("hair"), accent: css("accent"), ink: css("ink") };
-      colours.fill = model.tokens.map((t) => css("c-" + t));
-      colours.on = model.tokens.map((t) => css("ink-" + t) || colours.ink);
+      const dark = document.documentElement.dataset.theme === "dark", c = {};
+      for (const name of ["bg", "band", "fg", "muted", "line", "hair", "accent", "ink"]) c[name] = css(name);
+      c.launch = css("c-launch");
+      c.fill = model.tokens.map((t) => css("c-" + t));
       // host colours are dark in the dark theme: their text is light
-      if (document.documentElement.dataset.theme === "dark") model.tokens.forEach((t, i) => { if (/^(op|launch|runtime|annotation|sync|python|overhead)$/.test(t)) colours.on[i] = colours.fg; });
+      c.on = model.tokens.map((t) => (dark && /^(op|launch|runtime|annotation|sync|python|overhead)$/.test(t) ? c.fg : css("ink-" + t) || c.ink));
+      place.colours = c;
+      rows.theme(c);
       mini = null;
     }
     function resize(to) {
-      width = to; label = to < 640 ? 96 : 200; scale = window.devicePixelRatio || 1; mini = null;
-      canvas.width = Math.round(width * scale); canvas.height = Math.round(height * scale);
-      canvas.style.width = width + "px"; canvas.style.height = height + "px";
+      place.width = to; place.label = to < 640 ? 96 : 200; scale = window.devicePixelRatio || 1; mini = said = null;
+      canvas.width = Math.round(to * scale); canvas.height = Math.round(place.height * scale);
+      canvas.style.width = to + "px"; canvas.style.height = place.height + "px";
     }
-    const toX = (t, range) => label + ((t - range.from) / (range.to - range.from)) * (width - label);
-    const toTime = (x, range) => range.from + ((x - label) / (width - label)) * (range.to - range.from);
+    function toX(t, range) { return place.label + ((t - range.from) / (range.to - range.from)) * (place.width - place.label); }
+    function toTime(x, range) { return range.from + ((x - place.label) / (place.width - place.label)) * (range.to - range.from); }
 
-    function drawRow(r, top, tall, range, match, texts) {
-      const { start, end, entry, block } = model, stop = model.offset[r + 1], perNs = (width - label) / (range.to - range.from);
-      let i = Math.max(model.offset[r], model.search(model.offset[r], stop, range.from) - 1), column = -1, best = -1, longest = -1, cover = 0;
-      const dim = (e) => (match && !match[model.nameOfEntry[e]] ? 0.16 : 1);
-      const flush = () => {
-        if (best < 0) return;
-        pen.globalAlpha = Math.min(1, 0.25 + 0.75 * cover) * dim(entry[best]);
-        pen.fillStyle = colours.fill[model.classOfEntry[entry[best]]];
-        pen.fillRect(column, top, 1, tall);
-        best = longest = -1; cover = 0;
-      };
-      for (; i < stop && start[i] < range.to; i++) {
-        if (end[i] < range.from) continue;
-        const x = label + Math.max(0, (start[i] - range.from) * perNs), right = label + Math.min(width - label, (end[i] - range.from) * perNs), w = right - x;
-        if (w < 1) {
-          if ((x | 0) !== column) { flush(); column = x | 0; }
-          cover += w * model.share(i);
-          if (end[i] - start[i] > longest) { longest = end[i] - start[i]; best = i; }
-          continue;
-        }
-        flush();
-        const e = entry[i], kind = model.classOfEntry[e], faint = dim(e);
-        pen.fillStyle = colours.fill[kind];
-        if (block[i] >= 0) {
-          const share = model.share(i);
-          pen.globalAlpha = 0.25 * faint; pen.fillRect(x, top, w, tall);
-          pen.globalAlpha = 0.9 * faint; pen.fillRect(x, top + tall * (1 - share), w, tall * share);
-        } else { pen.globalAlpha = faint; pen.fillRect(x, top, Math.max(1, w > 3 ? w - 0.6 : w), tall); }
-        if (texts && w > 30) {
-          pen.globalAlpha = faint;
-          pen.fillStyle = block[i] >= 0 ? colours.fg : colours.on[kind];
-          const text = block[i] >= 0 ? "×" + model.slices(i) : names.label(model.nameOfEntry[e]), room = ((w - 8) / 5.9) | 0;
-          if (room > 1) pen.fillText(text.length > room ? text.slice(0, room - 1) + "…" : text, x + 4, top + tall - 4);
-        }
-      }
-      flush();
-      pen.globalAlpha = 1;
-    }
     function drawMini() {
-      const tops = model.lanes.filter((l) => l.device).slice(0, 4), shown = tops.length ? tops : model.lanes.slice(0, 2);
-      const host = model.lanes.find((l) => !l.device);
+      const tops = model.lanes.filter((l) => l.device).slice(0, 4), shown = tops.length ? tops : model.lanes.filter((l) => l.rows).slice(0, 2);
+      const host = model.lanes.find((l) => l.rows && !l.device && !/ · (marks|annotations)$/.test(l.label));
       if (tops.length && host) shown.push(host);
       const tall = Math.max(2, Math.floor((MINI - 6) / shown.length)), whole = { from: 0, to: model.span };
-      shown.forEach((lane, k) => drawRow(lane.first, 3 + k * tall, tall - 1, whole, null, false));
+      shown.forEach((lane, k) => rows.row(lane.first, whole, { left: place.label, right: place.width, top: 3 + k * tall, tall: tall - 1 }, null, false));
     }
     function cacheMini() {
       mini = document.createElement("canvas");
       mini.width = canvas.width; mini.height = Math.round(MINI * scale);
-      pen.fillStyle = colours.band; pen.fillRect(0, 0, width, MINI);
+      pen.fillStyle = place.colours.band; pen.fillRect(0, 0, place.width, MINI);
       drawMini();
       mini.getContext("2d").drawImage(canvas, 0, 0, mini.width, mini.height, 0, 0, mini.width, mini.height);
     }
@@ -96,51 +62,105 @@
       return (v / unit).toLocaleString("en-US", { maximumFractionDigits: Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)) }) + text;
     }
     function drawRuler(range) {
-      const step = Math.max(1, nice((range.to - range.from) / ((width - label) / 110)));
-      pen.fillStyle = colours.muted; pen.strokeStyle = colours.hair; pen.lineWidth = 1; pen.beginPath();
+      const step = Math.max(1, nice((range.to - range.from) / ((place.width - place.label) / 110)));
+      pen.fillStyle = place.colours.muted; pen.strokeStyle = place.colours.hair; pen.lineWidth = 1; pen.beginPath();
       for (let v = Math.ceil(range.from / step) * step; v <= range.to; v += step) {
         const x = Math.round(toX(v, range)) + 0.5;
-        pen.moveTo(x, MINI + RULER - 6); pen.lineTo(x, height);
+        pen.moveTo(x, MINI + RULER - 6); pen.lineTo(x, place.height);
         pen.fillText(tick(v, step), x + 4, MINI + 15);
       }
       pen.stroke();
     }
     function drawSteps(range) {
-      const wide = (width - label) / (range.to - range.from);
-      for (const [text, from, long] of view.steps) {
-        if (from + long < range.from || from > range.to || long * wide < 40) continue;
-        const x = Math.max(label, toX(from, range));
-        pen.strokeStyle = colours.accent; pen.globalAlpha = 0.5; pen.beginPath(); pen.moveTo(x + 0.5, MINI + RULER - 4); pen.lineTo(x + 0.5, height); pen.stroke();
-        pen.globalAlpha = 1;
-        if (long * wide > 90 && toX(from, range) >= label) { pen.fillStyle = colours.accent; pen.fillText("step " + text, x + 4, MINI + RULER + 1); }
+      const perNs = (place.width - place.label) / (range.to - range.from);
+      pen.strokeStyle = pen.fillStyle = place.colours.accent;
+      for (const step of model.steps) {
+        if (step.from > range.to) break;
+        if (step.from + step.long < range.from || step.long * perNs < 40) continue;
+        const at = toX(step.from, range), x = Math.max(place.label, at);
+        if (at >= place.label) { pen.globalAlpha = 0.5; pen.beginPath(); pen.moveTo(x + 0.5, MINI + RULER - 4); pen.lineTo(x + 0.5, place.height); pen.stroke(); pen.globalAlpha = 1; }
+        const reach = Math.min(place.width, toX(step.from + step.long, range));
+        if (reach - x > 60) pen.fillText("step " + step.number, x + 4, MINI + RULER + 1);
       }
     }
+    /* A line of depths: filled steps, the deepest point of each pixel. */
+    function drawLine(k, range) {
+      const line = model.lines[k], base = laneTop[k] + LINE - 2, tall = LINE - 6, perNs = (place.width - place.label) / (range.to - range.from);
+      pen.fillStyle = place.colours.launch; pen.globalAlpha = 0.8;
+      let x = place.label, level = 0, peak = 0; // from x on: the deepest point of a pixel, then what holds
+      const reach = (to) => {
+        pen.fillRect(x, base - peak, Math.min(1, to - x), peak);
+        if (to - x > 1) pen.fillRect(x + 1, base - level, to - x - 1, level);
+      };
+      for (let i = 0; i < line.time.length && line.time[i] < range.to; i++) {
+        const now = (line.depth[i] / line.most) * tall;
+        if (line.time[i] <= range.from) { level = peak = now; continue; }
+        const at = place.label + (line.time[i] - range.from) * perNs;
+        if (at - x >= 1) { reach(at); x = at; peak = 0; }
+        level = now; peak = Math.max(peak, now);
+      }
+      reach(place.width);
+      pen.globalAlpha = 1; pen.fillStyle = place.colours.line; pen.fillRect(place.label, base, place.width - place.label, 1);
+    }
+    /* What stands left of a lane: "GPU 0 · stream 7 · marks" takes two lines where it is long or room is short. */
+    function words(lane, room) {
+      const parts = lane.label.split(" · ");
+      if (place.label < 150) {
+        const last = parts.length > 2 ? parts.pop() : "", note = lane.rows > 2 ? lane.note.split(" · ")[0] : "";
+        const head = (parts[0] + " " + last).trim();
+        return parts.length > 1 ? [head.length > 13 ? last : head, parts.slice(1).join(" "), note] : [lane.label, lane.note];
+      }
+      if (lane.label.length <= room || parts.length < 3) return [lane.label, lane.note];
+      const last = parts.pop();
+      return [parts.join(" · "), last + " · " + lane.note];
+    }
     function drawLabels() {
+      const { label, colours, height } = place;
       pen.fillStyle = colours.bg; pen.fillRect(0, MINI, label, height - MINI);
       pen.fillStyle = colours.line; pen.fillRect(label - 1, MINI, 1, height);
-      const cut = (t, room) => (t.length > room ? t.slice(0, room - 1) + "…" : t);
-      const lines = (lane) => {
-        if (label >= 150) return [lane.label, lane.note];
-        const words = lane.label.split(" · "), last = words.length > 2 ? " " + words.pop() : ""; // "GPU 0 · stream 7 · marks"
-        return words.length > 1 ? [words[0] + last, words.slice(1).join(" ")] : [lane.label, lane.note];
-      };
-      model.lanes.forEach((lane, k) => {
-        const [first, second] = lines(lane);
-        pen.fillStyle = colours.fg; pen.font = "12px " + FONT; pen.fillText(cut(first, Math.floor((label - 14) / 6.3)), 8, laneTop[k] + 12);
-        pen.fillStyle = colours.muted; pen.font = "10.5px " + FONT; pen.fillText(cut(second, Math.floor((label - 14) / 5.5)), 8, laneTop[k] + 25);
-      });
+      const fonts = ["12px " + FONT, "10.5px " + FONT, "10.5px " + FONT];
+      if (!said) said = model.lanes.map((lane) => words(lane, Math.floor((label - 14) / 6.3)).map((text, i) => { pen.font = fonts[i]; return cut(text, label - 12); }));
+      said.forEach((lines, k) => lines.forEach((text, i) => {
+        pen.font = fonts[i]; pen.fillStyle = i ? colours.muted : colours.fg;
+        pen.fillText(text, 8, laneTop[k] + 12 + 13 * i);
+      }));
+    }
+    /* A text shortened at its end to a width, in the pen's font. */
+    function cut(text, room) {
+      const wide = pen.measureText(text).width;
+      if (wide <= room) return text;
+      let most = Math.ceil((text.length * room) / wide) + 2;
+      while (most > 1 && pen.measureText(text.slice(0, most) + "…").width > room) most--;
+      return text.slice(0, most) + "…";
     }
     function outline(item, thick, range) {
       if (item < 0) return;
-      const x = Math.max(label, toX(model.start[item], range)), right = Math.min(width, Math.max(toX(model.end[item], range), toX(model.start[item], range) + 2));
+      const x = Math.max(place.label, toX(model.start[item], range)), right = Math.min(place.width, Math.max(toX(model.end[item], range), toX(model.start[item], range) + 2));
       if (right <= x) return;
-      pen.strokeStyle = colours.fg; pen.lineWidth = thick;
+      pen.strokeStyle = place.colours.fg; pen.lineWidth = thick;
       pen.strokeRect(x, rowTop[model.rowOf(item)], right - x, BAR); pen.lineWidth = 1;
     }
     function shade(from, to, range, top, alpha) {
-      const x = Math.max(label, toX(from, range)), right = Math.min(width, toX(to, range));
+      const x = Math.max(place.label, toX(from, range)), right = Math.min(place.width, toX(to, range));
       if (right <= x) return;
-      pen.globalAlpha = alpha; pen.fillStyle = colours.accent; pen.fillRect(x, top, right - x, height - top); pen.globalAlpha = 1;
+      pen.globalAlpha = alpha; pen.fillStyle = place.colours.accent; pen.fillRect(x, top, right - x, place.height - top); pen.globalAlpha = 1;
+    }
+    function drawLanes(range, match) {
+      const spot = { left: place.label, right: place.width, top: 0, tall: BAR };
+      model.lanes.forEach((lane, k) => {
+        if (k) { pen.fillStyle = place.colours.hair; pen.fillRect(0, laneTop[k] - GAP / 2 - 1, place.width, 1); }
+        if (model.lines[k]) drawLine(k, range);
+        for (let r = lane.first; r < lane.first + lane.rows; r++) { spot.top = rowTop[r]; rows.row(r, range, spot, match, true); }
+      });
+    }
+    function drawOverview(range) {
+      const { label, width, colours } = place, perNs = (width - label) / model.span;
+      pen.fillStyle = colours.band; pen.fillRect(0, 0, label, MINI);
+      pen.fillStyle = colours.muted; pen.font = "11px " + FONT; pen.fillText("whole trace", 8, 18); pen.fillText(TV.duration(model.span), 8, 33);
+      const a = label + range.from * perNs, b = Math.max(a + 3, label + range.to * perNs);
+      pen.fillStyle = colours.accent; pen.globalAlpha = 0.16; pen.fillRect(a, 0, b - a, MINI); pen.globalAlpha = 1;
+      pen.strokeStyle = colours.accent; pen.strokeRect(a + 0.5, 0.5, b - a - 1, MINI - 1);
+      pen.fillStyle = colours.line; pen.fillRect(0, MINI, width, 1);
     }
     /* state: {range, hot, chosen, match, drag} */
     function paint(state) {
@@ -148,30 +168,25 @@
       pen.setTransform(scale, 0, 0, scale, 0, 0);
       pen.font = "10.5px " + FONT; pen.textBaseline = "alphabetic";
       if (!mini) cacheMini();
-      pen.fillStyle = colours.bg; pen.fillRect(0, 0, width, height);
-      pen.drawImage(mini, 0, 0, width, MINI);
+      pen.fillStyle = place.colours.bg; pen.fillRect(0, 0, place.width, place.height);
+      pen.drawImage(mini, 0, 0, place.width, MINI);
       drawRuler(range);
-      if (view.focus) shade(view.focus[0], view.focus[1], range, MINI + RULER - 6, 0.06);
-      model.lanes.forEach((lane, k) => {
-        if (k) { pen.fillStyle = colours.hair; pen.fillRect(0, laneTop[k] - GAP / 2 - 1, width, 1); }
-        for (let r = lane.first; r < lane.first + lane.rows; r++) drawRow(r, rowTop[r], BAR, range, state.match, true);
-      });
+      if (merged) for (const w of view.windows) if (w.exact) shade(w.start, w.end, range, MINI + RULER - 6, 0.06);
+      drawLanes(range, state.match);
       drawSteps(range);
       if (state.drag) shade(Math.min(state.drag[0], state.drag[1]), Math.max(state.drag[0], state.drag[1]), range, MINI, 0.18);
       outline(state.hot, 1, range); outline(state.chosen, 2, range);
       drawLabels();
-      pen.fillStyle = colours.band; pen.fillRect(0, 0, label, MINI);
-      pen.fillStyle = colours.muted; pen.font = "11px " + FONT; pen.fillText("whole trace", 8, 18); pen.fillText(TV.duration(model.span), 8, 33);
-      const a = label + (range.from / model.span) * (width - label), b = Math.max(a + 3, label + (range.to / model.span) * (width - label));
-      pen.fillStyle = colours.accent; pen.globalAlpha = 0.16; pen.fillRect(a, 0, b - a, MINI); pen.globalAlpha = 1;
-      pen.strokeStyle = colours.accent; pen.strokeRect(a + 0.5, 0.5, b - a - 1, MINI - 1);
-      pen.fillStyle = colours.line; pen.fillRect(0, MINI, width, 1);
+      for (const overlay of overlays) overlay.paint(pen, place, range);
+      drawOverview(range);
     }
     function rowAt(yy) {
       for (let r = 0; r + 1 < model.offset.length; r++) if (yy >= rowTop[r] && yy < rowTop[r] + ROW) return r;
       return -1;
     }
-    return { paint, resize, theme, toTime, rowAt, zone: (yy) => (yy < MINI ? "mini" : yy < MINI + RULER ? "ruler" : "rows"), get width() { return width; }, get label() { return label; }, get height() { return height; } };
+    /* The lane whose line is at a height, -1 for none. */
+    const lineAt = (yy) => model.lanes.findIndex((lane, k) => model.lines[k] && yy >= laneTop[k] && yy < laneTop[k] + LINE);
+    return { paint, resize, theme, place, toTime, rowAt, lineAt, zone: (yy) => (yy < MINI ? "mini" : yy < MINI + RULER ? "ruler" : "rows"), get width() { return place.width; }, get label() { return place.label; }, get height() { return place.height; } };
   }
   TV.timelinePainter = timelinePainter;
 })();

@@ -1,31 +1,49 @@
-/* traceview timeline: view, pointer, keyboard and search over TV.timelineModel and TV.timelinePainter.
-   Exposes TV.timeline(root, view, columns, names). Plain wheel scrolls the page, ctrl + wheel zooms. */
+/* traceview timeline: the view, its tools and keys, links to places; puts together the other timeline-*.js.
+   Exposes TV.timeline(root, view, columns, names). */
 (function () {
   "use strict";
   const CLOSEST = 50; // units: the closest zoom
-  const HELP = [["W", "S", "zoom"], ["A", "D", "pan"], ["←", "→", "next slice"], ["↑", "↓", "row"], ["Enter", "zoom to slice"], ["L", "launch ↔ record"], ["0", "all"]];
+  const KEYS = [
+    [["W", "+"], "zoom in"], [["S", "−"], "zoom out"], [["A", "D"], "pan"], [["0"], "show the whole trace"], [["F"], "show the representative window: the step of median length"],
+    [["←", "→"], "the slice before, the next one; after a search the next match of the row"], [["↑", "↓"], "the row above, below"], [["Enter"], "zoom to the chosen slice"],
+    [["L"], "from a launch to what it started, and back"], [["M"], "measure: first point, second point; at the pointer, else at the chosen slice's begin and end"],
+    [["Esc"], "end measuring, then choose nothing"], [["/"], "find; Enter walks on, Shift + Enter back"], [["?"], "these keys"],
+  ];
+  const SAME = { "+": "w", "=": "w", "-": "s", "−": "s" };
+
+  /* The elements around the canvas. */
+  function parts(view) {
+    const { element } = TV, first = view.windows[0];
+    const canvas = element("canvas", { tabIndex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of device streams and host threads; the tables hold the same data", "aria-describedby": "tl-help" });
+    const tip = element("div", { className: "tl-tip", hidden: true }), frame = element("div", { className: "tl-frame" }, canvas, tip);
+    const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" }), found = element("span", { "aria-live": "polite" });
+    const windows = element("select", { "aria-label": "Go to a window", title: "Windows worth a look" }, element("option", { value: "", textContent: "Go to …" }));
+    const exact = (w) => (w.exact ? "every slice exact" : "short slices merged");
+    view.windows.forEach((w, i) => windows.append(element("option", { value: String(i), textContent: w.label + " (" + exact(w) + ")" })));
+    const inside = element("p", { className: "tl-inside" }), selected = element("div", { className: "tl-selected", role: "status", "aria-live": "polite" }), measured = element("div", { className: "tl-measured" });
+    const help = element("p", { className: "tl-help", id: "tl-help" }, "With the focus in the timeline: arrows walk over slices, W A S D zoom and pan, L follows a launch, M measures, / finds. ");
+    return { canvas, tip, frame, find, found, windows, inside, selected, measured, help, first };
+  }
 
   function timeline(root, view, columns, names) {
     const { element, duration } = TV, model = TV.timelineModel(view, columns), links = TV.timelineLinks(model, columns, names), SHORTEST = CLOSEST * model.unit; // ns
-    const canvas = element("canvas", { tabIndex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of device streams and host threads; the tables hold the same data", "aria-describedby": "tl-help" });
-    const tip = element("div", { className: "tl-tip", hidden: true }), frame = element("div", { className: "tl-frame" }, canvas, tip);
-    const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" });
-    const found = element("span", { "aria-live": "polite" }), selected = element("div", { className: "tl-selected", role: "status", "aria-live": "polite" });
+    const { canvas, tip, frame, find, found, windows, inside, selected, measured, help, first } = parts(view);
+    const state = { range: { from: 0, to: model.span }, hot: -1, chosen: -1, match: null, matches: [], drag: null, pointer: null, measuring: false };
+    let frameId = 0, row = model.lanes.length ? model.lanes[0].first : 0, saving = 0;
+
+    const arrows = TV.timelineArrows(model, links), measure = TV.timelineMeasure(model, measured, ask);
+    const painter = TV.timelinePainter(canvas, model, view, names, [measure, arrows]);
+    const panel = TV.timelinePanel(model, columns, names, links, selected), search = TV.timelineFind(model, names, find, found, fit, ask), keys = TV.timelineHelp(KEYS);
+
     const button = (text, key, title) => { const b = element("button", { type: "button", textContent: text, title, "aria-label": text.length > 1 ? text : title }); b.onclick = () => press(key); return b; };
+    const gauge = button("Measure", "measure", "Two taps or a drag measure the time between two points (key M, or shift + drag)");
     const tools = element("div", { className: "tools" }, find, found, element("span", { className: "space" }), button("+", "w", "Zoom in"), button("−", "s", "Zoom out"), button("Whole trace", "0", "Show the whole trace"));
-    const exact = model.number.length ? ": here every slice is exact, elsewhere short ones are merged" : "";
-    if (view.focus) tools.append(button(view.steps.length ? "One step" : "Middle eighth", "f", (view.steps.length ? "Show the step of median length" : "Show the middle eighth of the device's time") + exact));
-    const help = element("p", { className: "tl-help", id: "tl-help" });
-    for (const line of [...HELP, ["F", view.steps.length ? "step" : "middle eighth"], ["/", "find, from anywhere on the page"]]) help.append(...line.slice(0, -1).flatMap((k) => [element("kbd", { textContent: k }), " "]), line[line.length - 1] + "  ·  ");
-    help.prepend("With the focus in the timeline: ");
-    help.append(element("kbd", { textContent: "Ctrl" }), " + wheel zoom  ·  drag pan  ·  drag the ruler to zoom to a range");
-    root.replaceChildren(tools, frame, selected, help);
+    if (first) tools.append(button(model.steps.length ? "One step" : "Middle eighth", "f", first.label), windows);
+    tools.append(gauge, button("Keys", "?", "Keys and gestures (key ?)"));
+    gauge.setAttribute("aria-pressed", "false");
+    root.replaceChildren(tools, frame, inside, measured, selected, help, keys.dialog);
 
-    const painter = TV.timelinePainter(canvas, model, view, names);
-    const state = { range: { from: 0, to: model.span }, hot: -1, chosen: -1, match: null, matches: [], at: -1, drag: null };
-    let frameId = 0, held = null, row = model.lanes.length ? model.lanes[0].first : 0, saving = 0;
-
-    function draw() { frameId = 0; const t = performance.now(); painter.paint(state); api.last = performance.now() - t; }
+    function draw() { frameId = 0; const t = performance.now(); state.match = search.state.match; state.matches = search.state.matches; painter.paint(state); api.last = performance.now() - t; }
     function ask() { if (!frameId) frameId = requestAnimationFrame(draw); }
     function flush() { if (frameId) cancelAnimationFrame(frameId); draw(); }
     function show(from, to) {
@@ -38,56 +56,59 @@
       const { from, to } = state.range, t = at === undefined ? (from + to) / 2 : at;
       show(t - (t - from) * factor, t + (to - t) * factor);
     }
+    function goTo(w) { show(w.start, w.end); }
+    /* What is in view, and whether it is exact. */
+    function tell() {
+      const { from, to } = state.range;
+      let merged = 0;
+      if (model.number.length) for (let r = 0; r + 1 < model.offset.length; r++) {
+        for (let i = Math.max(model.offset[r], model.search(model.offset[r], model.offset[r + 1], from) - 1); i < model.offset[r + 1] && model.start[i] < to; i++) if (model.block[i] >= 0 && model.end[i] > from) merged++;
+      }
+      inside.textContent = duration(to - from) + " in view, from " + duration(from, model.span) + "  ·  " + (merged ? merged.toLocaleString("en-US") + " blocks of merged slices" : "every slice drawn here is exact");
+      const here = view.windows.findIndex((w) => Math.abs(Math.max(0, w.start) - from) < 1 && Math.abs(Math.min(w.end, model.span) - to) < 1);
+      if (document.activeElement !== windows) windows.value = here < 0 ? "" : String(here);
+    }
     /* Address by row and start, not by number, so that a link survives another build of the page. */
     function save() {
       clearTimeout(saving);
       saving = setTimeout(() => {
+        tell();
         const pick = state.chosen < 0 ? "" : "&s=" + model.rowOf(state.chosen) + "," + model.start[state.chosen];
         try { history.replaceState(null, "", "#t=" + Math.round(state.range.from) + "," + Math.round(state.range.to) + pick); } catch (e) { /* file:// may refuse */ }
       }, 250);
     }
     function restore() {
       const link = /^#t=(\d+),(\d+)(?:&s=(\d+),(\d+))?$/.exec(location.hash);
-      if (!link) { if (view.focus && view.steps.length) show(view.focus[0], view.focus[1]); clearTimeout(saving); return; } // an address that leads elsewhere stays
+      if (!link) { if (first && model.steps.length) goTo(first); clearTimeout(saving); tell(); return; } // an address that leads elsewhere stays
       show(+link[1], Math.max(+link[2], +link[1] + 1));
       if (link[3] === undefined || +link[3] + 1 >= model.offset.length) return;
-      const at = model.search(model.offset[+link[3]], model.offset[+link[3] + 1], +link[4]);
-      if (at < model.offset[+link[3] + 1] && model.start[at] === +link[4]) choose(at, false);
-    }
-    function describe(item) {
-      const lane = model.lanes[model.laneOf[model.rowOf(item)]], long = model.end[item] - model.start[item], at = " at " + duration(model.start[item], model.span);
-      const name = names.text(model.name(item));
-      if (model.block[item] < 0) return { name, short: names.label(model.name(item)), text: duration(long) + at + "  ·  " + lane.label };
-      const many = model.slices(item).toLocaleString("en-US") + " slices merged, the longest: ";
-      return { name, short: many + names.label(model.name(item)), text: duration(long) + at + ", " + Math.round(100 * model.share(item)) + " % busy  ·  " + lane.label };
+      const at = model.holds(+link[3], +link[4]); // this page may have merged the slice: then its block
+      if (at >= 0 && (model.start[at] === +link[4] || model.block[at] >= 0)) choose(at, false);
     }
     function choose(item, follow) {
       state.chosen = item;
-      selected.replaceChildren();
+      arrows.choose(item);
+      panel.fill(item, (target) => { fit(target); canvas.focus({ preventScroll: true }); });
       if (item >= 0) {
         row = model.rowOf(item);
-        const d = describe(item), copy = element("button", { type: "button", textContent: "Copy name" });
-        copy.onclick = () => TV.copy(d.name, copy);
-        if (model.block[item] >= 0) d.text = d.short + "  ·  " + d.text;
-        const link = links.about(item);
-        selected.append(element("b", { textContent: d.text }), copy);
-        if (link && link.target >= 0) {
-          const go = element("button", { type: "button", textContent: link.to, title: "Key L" });
-          go.onclick = () => { fit(link.target); canvas.focus({ preventScroll: true }); };
-          selected.append(" ", go);
-        }
-        selected.append(element("code", { textContent: d.name }));
-        if (link) for (const line of link.lines) selected.append(element("div", { className: "tl-link", textContent: line }));
         const { from, to } = state.range;
-        if (follow && (model.start[item] > to || model.end[item] < from)) show(model.start[item] - (to - from) / 2, model.start[item] + (to - from) / 2);
+        if (follow) {
+          if (model.start[item] > to || model.end[item] < from) show(model.start[item] - (to - from) / 2, model.start[item] + (to - from) / 2);
+          reveal(row);
+        }
       }
       ask(); save();
     }
+    /* A row below or above what the window shows comes into sight. */
+    function reveal(r) {
+      const y = canvas.getBoundingClientRect().top + painter.place.rowTop[r], top = 70, bottom = innerHeight - 40;
+      if (y < top || y > bottom) scrollBy({ top: y - (top + bottom) / 2 });
+    }
     function beside(step) {
-      const first = model.offset[row], stop = model.offset[row + 1];
-      let i = state.chosen < 0 ? model.search(first, stop, state.range.from) : state.chosen + step;
-      while (state.match && i >= first && i < stop && !state.match[model.name(i)]) i += step;
-      if (i >= first && i < stop) choose(i, true);
+      const begin = model.offset[row], stop = model.offset[row + 1], match = search.state.match;
+      let i = state.chosen < 0 ? model.search(begin, stop, state.range.from) : state.chosen + step;
+      while (match && i >= begin && i < stop && !match[model.entry[i]]) i += step;
+      if (i >= begin && i < stop) choose(i, true);
     }
     /* Choose an item and show it wide enough to be seen, with what is around it. */
     function fit(item) {
@@ -97,14 +118,6 @@
         show(middle - wide / 2, middle + wide / 2);
       }
       choose(item, true);
-    }
-    /* Enter in the search field: the next match in any row, round and round; with shift the one before. */
-    function nextMatch(step) {
-      const number = state.matches.length;
-      if (!number) return;
-      state.at = state.at < 0 && step < 0 ? number - 1 : (state.at + step + number) % number;
-      fit(state.matches[state.at]);
-      found.textContent = (state.at + 1).toLocaleString("en-US") + " of " + number.toLocaleString("en-US");
     }
     function partner() {
       const link = links.about(state.chosen);
@@ -117,13 +130,26 @@
       const time = state.chosen >= 0 ? model.start[state.chosen] : state.range.from, last = model.offset[row + 1] - 1;
       choose(Math.min(last, Math.max(model.offset[row], model.search(model.offset[row], last + 1, time))), true);
     }
-    function press(key) {
-      const { from, to } = state.range, long = to - from;
+    function enter() {
+      if (state.chosen < 0) return;
+      const c = state.chosen, wide = Math.max(model.end[c] - model.start[c], SHORTEST);
+      show(model.start[c] - wide * 0.3, model.end[c] + wide * 0.3);
+    }
+    /* The next point to measure: where the pointer is, else begin and end of the chosen slice, else the middle. */
+    function gaugeHere() {
+      const c = state.chosen, { from, to } = state.range;
+      measure.point(state.pointer !== null ? state.pointer : c < 0 ? (from + to) / 2 : measure.waits ? model.end[c] : model.start[c]);
+    }
+    function measuring(on) { state.measuring = on; gauge.setAttribute("aria-pressed", String(on)); }
+    function escape() {
+      if (measure.open || state.measuring) { measuring(false); measure.reset(); } else choose(-1);
+    }
+    function press(given) {
+      const { from, to } = state.range, long = to - from, key = SAME[given] || given;
       const actions = {
         w: () => zoom(0.6), s: () => zoom(1 / 0.6), a: () => show(from - long * 0.2, to - long * 0.2), d: () => show(from + long * 0.2, to + long * 0.2),
-        0: () => show(0, model.span), f: () => { if (view.focus) show(view.focus[0], view.focus[1]); }, "/": () => find.focus(), Escape: () => choose(-1), l: partner,
-        ArrowRight: () => beside(1), ArrowLeft: () => beside(-1), ArrowDown: () => above(1), ArrowUp: () => above(-1),
-        Enter: () => { if (state.chosen >= 0) { const c = state.chosen, w = Math.max(model.end[c] - model.start[c], SHORTEST); show(model.start[c] - w * 0.3, model.end[c] + w * 0.3); } },
+        0: () => show(0, model.span), f: () => { if (first) goTo(first); }, "/": () => find.focus(), "?": keys.open, Escape: escape, l: partner, m: gaugeHere,
+        measure: () => measuring(!state.measuring), ArrowRight: () => beside(1), ArrowLeft: () => beside(-1), ArrowDown: () => above(1), ArrowUp: () => above(-1), Enter: enter,
       };
       if (!Object.hasOwn(actions, key)) return false;
       actions[key]();
@@ -139,81 +165,27 @@
       }
       return best;
     }
+    function click(x, y) {
+      const far = arrows.at(x, y);
+      if (far >= 0) fit(far); else choose(hit(x, y), false);
+    }
     function hover(x, y) {
-      const item = painter.zone(y) === "rows" ? hit(x, y) : -1;
+      const rows = painter.zone(y) === "rows" && x >= painter.label, item = rows ? hit(x, y) : -1, lane = rows && item < 0 ? painter.lineAt(y) : -1;
       if (item !== state.hot) { state.hot = item; ask(); }
-      tip.hidden = item < 0;
-      if (item < 0) return;
-      const d = describe(item);
+      tip.hidden = item < 0 && lane < 0;
+      if (tip.hidden) return;
+      const d = item >= 0 ? panel.describe(item) : panel.depth(lane, painter.toTime(x, state.range));
       tip.textContent = d.short + "\n" + d.text;
       tip.style.left = Math.max(4, Math.min(x + 14, painter.width - 410)) + "px";
       tip.style.top = Math.min(y + 18, painter.height - 60) + "px";
     }
-    canvas.addEventListener("keydown", (e) => {
-      if (e.ctrlKey || e.metaKey || e.altKey) return;
-      if (press(e.key.length === 1 ? e.key.toLowerCase() : e.key)) e.preventDefault();
-    });
-    document.addEventListener("keydown", (e) => {
-      const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement ? document.activeElement.tagName : "");
-      if (e.key !== "/" || typing || e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
-      e.preventDefault();
-      find.focus();
-    });
-    canvas.addEventListener("wheel", (e) => {
-      if (e.ctrlKey || e.metaKey) { e.preventDefault(); zoom(Math.pow(1.0018, e.deltaY), painter.toTime(e.offsetX, state.range)); return; }
-      if (!e.shiftKey && Math.abs(e.deltaX) <= Math.abs(e.deltaY)) return;
-      e.preventDefault();
-      const by = ((e.deltaX || e.deltaY) / (painter.width - painter.label)) * (state.range.to - state.range.from);
-      show(state.range.from + by, state.range.to + by);
-    }, { passive: false });
-    canvas.addEventListener("pointerdown", (e) => {
-      canvas.setPointerCapture(e.pointerId);
-      const zone = painter.zone(e.offsetY);
-      held = { x: e.offsetX, zone: e.shiftKey && zone === "rows" ? "ruler" : zone, range: state.range, moved: false };
-      if (zone === "mini") jump(e.offsetX);
-    });
-    function jump(x) {
-      const t = ((x - painter.label) / (painter.width - painter.label)) * model.span, half = (state.range.to - state.range.from) / 2;
-      show(t - half, t + half);
-    }
-    canvas.addEventListener("pointermove", (e) => {
-      if (!held) { hover(e.offsetX, e.offsetY); return; }
-      held.moved = held.moved || Math.abs(e.offsetX - held.x) > 3;
-      if (held.zone === "mini") jump(e.offsetX);
-      else if (held.zone === "ruler") { state.drag = [painter.toTime(held.x, state.range), painter.toTime(e.offsetX, state.range)]; ask(); }
-      else if (held.moved) {
-        tip.hidden = true;
-        const by = ((held.x - e.offsetX) / (painter.width - painter.label)) * (held.range.to - held.range.from);
-        show(held.range.from + by, held.range.to + by);
-      }
-    });
-    canvas.addEventListener("pointerup", (e) => {
-      const drag = state.drag, h = held;
-      held = null; state.drag = null;
-      if (!h) return;
-      if (drag && h.moved) show(Math.min(drag[0], drag[1]), Math.max(drag[0], drag[1]));
-      else if (h.zone === "rows" && !h.moved) choose(hit(e.offsetX, e.offsetY), false);
-      ask();
-    });
-    canvas.addEventListener("pointercancel", () => { held = null; state.drag = null; ask(); });
-    canvas.addEventListener("pointerleave", () => { state.hot = -1; tip.hidden = true; ask(); });
-    canvas.addEventListener("dblclick", () => press("Enter"));
-    find.addEventListener("input", () => search(find.value));
-    find.addEventListener("keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); nextMatch(e.shiftKey ? -1 : 1); } if (e.key === "Escape") { find.value = ""; search(""); canvas.focus(); } });
-    function search(text) {
-      const wanted = text.trim().toLowerCase();
-      state.match = null; state.matches = []; state.at = -1; found.textContent = "";
-      if (wanted) {
-        const used = new Set(model.nameOfEntry), match = {};
-        for (const n of used) if (names.text(n).toLowerCase().includes(wanted) || names.label(n).toLowerCase().includes(wanted)) match[n] = true;
-        let exact = 0, merged = 0; // of a block only the longest slice's name is known
-        for (let i = 0; i < model.items; i++) if (match[model.name(i)]) { state.matches.push(i); if (model.block[i] < 0) exact++; else merged++; }
-        state.match = match;
-        found.textContent = (exact || merged ? exact.toLocaleString("en-US") + " slices" : "no slice") + (merged ? " and " + merged.toLocaleString("en-US") + " blocks" : "") + " match";
-      }
-      ask();
-    }
-    const api = { show, choose, flush, press, model, links, state, last: 0, theme: () => { painter.theme(); ask(); }, find: (text) => { find.value = text; search(text); } };
+    function rest() { if (state.hot >= 0) { state.hot = -1; ask(); } tip.hidden = true; }
+
+    windows.addEventListener("change", () => { if (windows.value) goTo(view.windows[+windows.value]); });
+    measured.addEventListener("cleared", () => { measuring(false); canvas.focus({ preventScroll: true }); });
+    find.addEventListener("keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); search.walk(e.shiftKey ? -1 : 1); } if (e.key === "Escape") { search.search(""); canvas.focus(); } });
+    const api = { show, choose, flush, press, model, links, arrows, measure, state, last: 0, theme: () => { painter.theme(); ask(); }, find: search.search };
+    TV.timelineInput(canvas, { state, painter, measure, model, show, zoom, press, click, hover, rest, ask });
     new ResizeObserver(() => { if (frame.clientWidth && frame.clientWidth !== painter.width) { painter.resize(frame.clientWidth); painter.theme(); flush(); } }).observe(frame);
     painter.theme(); painter.resize(frame.clientWidth || 960);
     restore();

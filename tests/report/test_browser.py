@@ -414,7 +414,7 @@ def test_every_launch_drawn_starts_before_its_record_as_the_latency_says(visit: 
 
 def test_an_operator_and_a_block_have_no_link(visit: Visitor) -> None:
     seen = visit()
-    host = "TV.line.model.lanes.findIndex(l => !l.device)"
+    host = "TV.line.model.lanes.findIndex(l => l.label.startsWith('CPU'))"
     seen.js(f"TV.line.choose(TV.line.model.offset[TV.line.model.lanes[{host}].first], false)")
     assert "Go to" not in selected(seen)
     assert seen.js("TV.line.links.about(-1)") is None

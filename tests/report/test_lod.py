@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traceview.report.lod import Bars, Items, join, reduce
+from traceview.report.lod import Bars, Items, join, joined, reduce, touched, touches
 
 Row = list[tuple[int, int]]  # (hole before, length)
 rows = st.lists(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**5)), max_size=40), max_size=5)
@@ -59,11 +59,32 @@ def test_slices_in_the_focus_window_stay_exact_within_the_budget(
 ) -> None:
     bars = bars_of(shape)
     inside = (bars.start < begin + length) & (bars.end > begin)
-    items = reduce(bars, budget, (begin, begin + length))
+    items = reduce(bars, budget, ((begin, begin + length),))
     exact = set(items.source[items.number == 1].tolist())
     blocks_needed = len(np.unique(bars.row)) + int(inside.sum())
     if int(inside.sum()) + blocks_needed <= budget:
         assert set(bars.source[inside].tolist()) <= exact
+
+
+windows = st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 10**6)), max_size=5)
+
+
+@given(rows, windows)
+def test_what_touches_any_of_several_windows_is_found_and_counted_once(
+    shape: list[Row], lengths: list[tuple[int, int]]
+) -> None:
+    bars = bars_of(shape)
+    asked = tuple((begin, begin + length) for begin, length in lengths)
+    by_hand = [
+        any(s < last and e > first for first, last in joined(asked))
+        for s, e in zip(bars.start.tolist(), bars.end.tolist(), strict=True)
+    ]
+    assert touches(bars, asked).tolist() == by_hand
+    assert touched(bars, asked) == sum(by_hand)
+
+
+def test_windows_that_overlap_become_one() -> None:
+    assert joined(((30, 40), (0, 10), (5, 20), (20, 21))) == ((0, 21), (30, 40))
 
 
 def test_a_trace_within_the_budget_is_exact() -> None:

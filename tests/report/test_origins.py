@@ -31,13 +31,21 @@ def unfold(number: int) -> int:
     return -(number + 1) // 2 if number % 2 else number // 2
 
 
+def records(view: TimelineView, columns: Columns) -> list[int]:
+    """Return the items that are exact slices of device work."""
+    of_row = [lane.device for lane in view.lanes for _ in range(lane.rows)]
+    rows = np.repeat(of_row, view.layout["rows"])
+    return [i for i, entry in enumerate(columns["entry"]) if rows[i] and not entry & 0x8000]
+
+
 def told(analysis: Analysis, options: ReportOptions | None = None) -> list[dict[str, Any]]:
     """Return what is told of each exact device slice, in the order of the items."""
     report = build_report(analysis, options)
     view, columns = decoded(report)
     texts, correlation, found = report.names.texts, 0, []
+    items = records(view, columns)
     for k, origin in enumerate(columns.get("origin", [])):
-        step, config = columns["launched"][k], columns["config"][k]
+        step, detail = columns["launched"][k], columns["detail"][items[k]]
         correlation += unfold(step - 1) if step else 0
         at = origin - 1
         operator = columns["origin_op"][at] if origin else 0
@@ -51,7 +59,7 @@ def told(analysis: Analysis, options: ReportOptions | None = None) -> list[dict[
                 "long": columns["call"][k] - 1 if columns["call"][k] else None,
                 "delay": columns["delay"][k],
                 "correlation": correlation if step else None,
-                "config": texts[columns["config_name"][config - 1]] if config else None,
+                "detail": texts[columns["detail_name"][detail - 1]] if detail else None,
             }
         )
     return found
@@ -72,11 +80,11 @@ def test_a_kernel_tells_call_operator_thread_delays_and_configuration() -> None:
         "long": None,
         "delay": NO_DELAY,
         "correlation": 71,
-        "config": "grid 8×2×1 · block 128×1×1 · 20 registers · 2.0 KiB shared memory",
+        "detail": "grid 8×2×1 · block 128×1×1 · 20 registers · 2.0 KiB shared memory",
     }
     assert (second["op"], second["latency"], second["correlation"]) == ("aten::relu", 14_000, 72)
     assert second["delay"] == DELAY + 5_000  # the stream was free 5 µs before
-    assert second["config"] is None
+    assert second["detail"] is None
 
 
 def test_a_start_delay_that_is_the_whole_latency_is_told_as_such() -> None:
@@ -99,7 +107,7 @@ def test_a_record_before_its_launch_has_a_negative_latency_and_no_delay() -> Non
 def test_a_record_without_a_launch_has_no_origin() -> None:
     (found,) = told(analysed(copy(10, 5, bytes=4096)))
     assert found["call"] is None
-    assert found["config"] == "4.0 KiB"
+    assert found["detail"] == "4.0 KiB"
 
 
 def test_the_length_of_a_call_that_is_merged_is_told() -> None:
@@ -149,7 +157,7 @@ def test_operators_of_the_sample_add_up_as_the_operators_do() -> None:
 
 def test_the_columns_cost_few_bytes() -> None:
     view, columns = decoded(report_of(GPU_SAMPLE))
-    keys = ("origin", "latency", "call", "delay", "launched", "config")
+    keys = ("origin", "latency", "call", "delay", "launched", "detail")
     size = sum(int(c["to"]) - int(c["from"]) for c in view.layout["columns"] if c["key"] in keys)
     assert size < 8 * len(columns["origin"])
     assert len(base64.b64decode(view.payload)) >= size

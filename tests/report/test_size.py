@@ -11,7 +11,7 @@ import pytest
 
 from tests.report.test_privacy import row
 from traceview.analyses import analyze
-from traceview.report import build_report, html, render_html
+from traceview.report import ReportOptions, build_report, html, render_html
 from traceview.report.view import TimelineView
 from traceview.sources import read_trace
 
@@ -74,6 +74,39 @@ def test_names_of_any_kind_make_no_page_over_its_limit(
 def test_a_copy_named_by_invisible_characters_makes_a_page_of_usual_size(tmp_path: Path) -> None:
     page = page_of(tmp_path / "t.json", [row("kernel", "Memcpy" + "\u202e" * 200_000, 1, 5)])
     assert len(page) < 1_500_000
+
+
+def many(number: int) -> list[dict[str, Any]]:
+    """Return launches and kernels at odd times, each with a name of its own, that hardly compress."""
+    dice = random.Random(3)
+    events, at = [], 0.0
+    for _ in range(number):
+        at += dice.randrange(4_000, 90_000) / 1_000
+        ids = {"correlation": dice.randrange(2**31)}
+        events += [
+            row("cuda_runtime", "cudaLaunchKernel", at, dice.randrange(1_000, 3_900) / 1_000, **ids),
+            row("kernel", f"k{dice.randrange(20_000):x}", at + dice.randrange(5_000) / 1_000, 0.9, **ids),
+        ]
+    return events
+
+
+def test_a_larger_budget_than_the_default_is_kept_whatever_the_size_and_the_page_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("traceview.report.build.PAGE_LIMIT", 1_560_000)
+    (tmp_path / "t.json").write_text(json.dumps({"traceEvents": many(9_000)}), encoding="utf-8")
+    analysis = analyze(read_trace(tmp_path / "t.json"))
+    reports = {b: build_report(analysis, ReportOptions(timeline_budget=b)) for b in (150_000, 150_001)}
+    views = {
+        b: next(x for s in r.sections for x in s.blocks if isinstance(x, TimelineView))
+        for b, r in reports.items()
+    }
+    assert len(render_html(reports[150_000]).encode()) < 1_580_000
+    assert views[150_000].layout["items"] < 17_999
+    assert "may be larger" not in views[150_000].note
+    assert len(render_html(reports[150_001]).encode()) > 1_600_000
+    assert views[150_001].layout["items"] > 17_900
+    assert "A larger timeline budget was asked for" in views[150_001].note
 
 
 def test_the_size_is_told_to_the_byte_but_for_a_few_lines(tmp_path: Path) -> None:

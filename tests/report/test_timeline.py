@@ -52,6 +52,38 @@ def test_gpu_streams_come_first_and_python_lies_under_its_thread() -> None:
     assert labels[python] == f"{labels[python - 1]} · Python"
 
 
+def test_annotations_and_python_frames_of_a_thread_have_lanes_around_its_calls() -> None:
+    labels = [lane.label for lane in view_of(GPU_SAMPLE).lanes]
+    thread = next(label for label in labels if label.startswith("CPU"))
+    name = thread.removesuffix(" · annotations")
+    assert labels[labels.index(thread) :][:3] == [f"{name} · annotations", name, f"{name} · Python"]
+
+
+def test_hidden_rows_are_told_before_slices_are_counted() -> None:
+    python = next(lane for lane in view_of(GPU_SAMPLE).lanes if lane.label.endswith("· Python"))
+    assert python.note == "2 rows hidden · 68 slices"
+
+
+def test_steps_are_told_with_number_begin_and_length(tmp_path: Path) -> None:
+    events = [
+        event("user_annotation", f"ProfilerStep#{n}", at, 40) for n, at in ((7, 100), (8, 150), (9, 210))
+    ]
+    view = Timeline(analyze(trace_of(tmp_path / "t.json", events))).view(NameBook(), 10)
+    assert view is not None
+    assert [n // 2 for n in numbers(view, "step_number")] == [7, 8, 9]
+    assert np.cumsum(numbers(view, "step_gap")).tolist() == [0, 50_000, 110_000]
+    assert numbers(view, "step_length") == [40_000] * 3
+
+
+def test_device_work_that_is_not_drawn_is_known_to_be_missing(tmp_path: Path) -> None:
+    whole = [event("kernel", "k", i, 9) for i in range(6)]  # six rows are drawn
+    more = [*whole, event("kernel", "k", 6, 9)]
+    for events, expected in ((whole, True), (more, False)):
+        view = Timeline(analyze(trace_of(tmp_path / "t.json", events))).view(NameBook(), 10)
+        assert view is not None
+        assert view.layout["whole"] is expected
+
+
 def test_rows_of_lanes_follow_each_other() -> None:
     lanes = view_of(GPU_SAMPLE).lanes
     assert [lane.first for lane in lanes] == [0, *np.cumsum([lane.rows for lane in lanes])[:-1].tolist()]
@@ -89,9 +121,11 @@ def test_kernels_stay_exact_while_the_host_is_merged(tmp_path: Path) -> None:
 
 def test_a_step_of_median_length_is_the_window_that_stays_exact() -> None:
     view = view_of(GPU_SAMPLE)
-    assert view.focus is not None
-    lengths = sorted(length for _, _, length in view.steps)
-    assert view.focus[1] - view.focus[0] == lengths[len(lengths) // 2]
+    lengths = sorted(numbers(view, "step_length"))
+    first = view.windows[0]
+    assert first.label == "Step 4, of median length"
+    assert first.end - first.start == lengths[len(lengths) // 2]
+    assert first.exact
 
 
 def test_what_is_not_drawn_is_counted(tmp_path: Path) -> None:

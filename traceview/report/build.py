@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 from traceview import __version__
@@ -14,7 +15,16 @@ from traceview.report.sections import FINDINGS, SECTIONS
 from traceview.report.selected import options_of, shown_of
 from traceview.report.timeline import Timeline
 from traceview.report.title import chips, title
-from traceview.report.view import NameTable, Report, ReportOptions, SectionView, TableView, TimelineView
+from traceview.report.view import (
+    TIMELINE_BUDGET,
+    FindingsView,
+    NameTable,
+    Report,
+    ReportOptions,
+    SectionView,
+    TableView,
+    TimelineView,
+)
 from traceview.units import plural
 
 PAGE_LIMIT = 2_450_000  # bytes; the promise is 2.5 MB
@@ -22,6 +32,7 @@ _FEWEST_ROWS = 25  # of a table, where longer ones would not fit
 _LEAST_ROOM = 100_000  # bytes for the timeline
 _TRIES = 4
 _FULL = 0.7  # of the room is well used
+_ASKED = "A larger timeline budget was asked for: this page may be larger than the usual 2.5 MB."
 
 
 def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Report:
@@ -38,8 +49,8 @@ def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Re
         if options.top <= _FEWEST_ROWS or room - html.size_of_names(context.names.table()) > _LEAST_ROOM:
             break
         options = replace(options, top=max(options.top // 4, _FEWEST_ROWS))  # rows of texts beyond measure
-    view, names = _timeline(context, room)
-    made["timeline"] = _timeline_section(view, names)
+    view, names = _timeline(context, room, _findings(made))
+    made["timeline"] = _timeline_section(view, names, options.timeline_budget > TIMELINE_BUDGET)
     return replace(report, sections=tuple(made[s.id] for s in SECTIONS), names=names)
 
 
@@ -67,13 +78,18 @@ def _without_timeline(context: Context, sections: tuple[SectionView, ...]) -> Re
     )
 
 
-def _timeline(context: Context, room: int) -> tuple[TimelineView | None, NameTable]:
+def _timeline(
+    context: Context, room: int, findings: FindingsView | None
+) -> tuple[TimelineView | None, NameTable]:
     """Encode the timeline; where names and slices need more than `room` bytes, with a smaller budget.
 
-    Of the budgets tried the largest that fits; the smallest where none does.
+    Of the budgets tried the largest that fits; the smallest where none does. Who asks for more than the
+    default budget gets it, whatever the size.
     """
-    timeline = Timeline(context.analysis)
+    timeline = Timeline(context.analysis, findings)
     budget, fits, too_large = context.options.timeline_budget, 0, 0
+    if budget > TIMELINE_BUDGET:
+        room = sys.maxsize
     for _ in range(_TRIES):
         names = context.names.copy()
         view, table = timeline.view(names, budget), names.table()
@@ -92,10 +108,17 @@ def _timeline(context: Context, room: int) -> tuple[TimelineView | None, NameTab
     return best
 
 
-def _timeline_section(view: TimelineView | None, names: NameTable) -> SectionView:
+def _findings(made: dict[str, SectionView]) -> FindingsView | None:
+    blocks = made[FINDINGS].blocks if FINDINGS in made else ()
+    return next((b for b in blocks if isinstance(b, FindingsView)), None)
+
+
+def _timeline_section(view: TimelineView | None, names: NameTable, asked: bool) -> SectionView:
     if view is None:
         return SectionView("timeline", "Timeline", empty="No slice of this trace has a time to draw.")
     if names.shortened:
         cut = plural(names.shortened, "rare or long name")
         view = replace(view, note=f"{view.note} {cut} are cut in the middle to keep the page small.")
+    if asked:
+        view = replace(view, note=f"{view.note} {_ASKED}")
     return SectionView("timeline", "Timeline", blocks=(view,))

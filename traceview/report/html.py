@@ -21,13 +21,20 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
-STYLES = ("tokens", "page", "blocks", "print")
+STYLES = ("tokens", "page", "blocks", "timeline", "print")
 SCRIPTS = (
     "codec",
     "table",
     "timeline-model",
     "timeline-links",
+    "timeline-rows",
     "timeline-paint",
+    "timeline-arrows",
+    "timeline-measure",
+    "timeline-panel",
+    "timeline-find",
+    "timeline-input",
+    "timeline-help",
     "timeline",
     "charts",
     "main",
@@ -132,8 +139,7 @@ def _number(cell: Cell) -> Cell:
 def _plain_timeline(timeline: TimelineView) -> dict[str, Any]:
     return {
         "lanes": [vars(lane) for lane in timeline.lanes],
-        "focus": timeline.focus,
-        "steps": timeline.steps,
+        "windows": [vars(window) for window in timeline.windows],
         "layout": timeline.layout,
     }
 

@@ -1,6 +1,6 @@
 """Lanes of the timeline: which slices are drawn, in which lane, in which row, in which colour.
 
-GPU streams first, then host threads; Python frames have a lane of their own under their thread.
+GPU streams first, then host threads: annotations, calls and Python frames of a thread have a lane each.
 What is not drawn (too many lanes, too deep rows, records without time) is counted.
 """
 
@@ -19,18 +19,17 @@ from traceview.report.view import Lane
 from traceview.report.wording import begin, device_word
 from traceview.units import count, hide_home, plural, shown
 
-WORK, NOTES, HOST, PYTHON, NOT_DRAWN = range(5)
-_LANES = {WORK: 32, NOTES: 8, HOST: 20, PYTHON: 8}
-_ROWS = {WORK: 6, NOTES: 3, HOST: 12, PYTHON: 12}
-_LEVELS = {
-    WORK: 6,
-    NOTES: 3,
-    HOST: DEEPEST,
-    PYTHON: DEEPEST,
-}  # rows worth assigning: outer ones may be hidden
+WORK, NOTES, ANNOTATIONS, HOST, PYTHON, NOT_DRAWN = range(6)
+GPU_TIER, HOST_TIER, PYTHON_TIER = range(3)
+_TIER = {WORK: GPU_TIER, NOTES: GPU_TIER, ANNOTATIONS: HOST_TIER, HOST: HOST_TIER, PYTHON: PYTHON_TIER}
+_LANES = {WORK: 32, NOTES: 8, ANNOTATIONS: 12, HOST: 20, PYTHON: 8}
+_ROWS = {WORK: 6, NOTES: 3, ANNOTATIONS: 6, HOST: 12, PYTHON: 12}
+_LEVELS = {**_ROWS, HOST: DEEPEST, PYTHON: DEEPEST}  # rows worth assigning: outer ones may be hidden
+_TAIL = {NOTES: " · marks", ANNOTATIONS: " · annotations", PYTHON: " · Python"}
 _GROUP_OF_KIND = {
     **dict.fromkeys((Kind.KERNEL, Kind.COPY, Kind.FILL), WORK),
     **dict.fromkeys((Kind.DEVICE_NOTE, Kind.SYNC_RECORD, Kind.DERIVED), NOTES),
+    Kind.ANNOTATION: ANNOTATIONS,
     Kind.PYTHON: PYTHON,
     Kind.SPAN: NOT_DRAWN,
 }
@@ -38,12 +37,16 @@ _GROUP_OF_KIND = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """Hold the slices drawn, by tier (GPU, host, Python), their lanes, and why how many are not drawn."""
+    """Hold the slices drawn, by tier (GPU, host, Python), their lanes, and why how many are not drawn.
+
+    `whole`: all device work that has a time is drawn.
+    """
 
     tiers: tuple[Bars, ...]
     lanes: tuple[Lane, ...]
     slices: int
     hidden: dict[str, int]
+    whole: bool
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,9 @@ def draw(trace: Trace) -> Drawn:
     """Assign lanes and rows."""
     lanes, without_time = _lanes(trace)
     kept = _choose(trace.tracks, lanes)
-    tiers: dict[int, list[Bars]] = {0: [], 1: [], 2: []}
+    tiers: dict[int, list[Bars]] = {GPU_TIER: [], HOST_TIER: [], PYTHON_TIER: []}
     views: list[Lane] = []
+    seen: list[tuple[Bars, int]] = []
     first = 0
     scoped = len({t.scope for t in trace.tracks if t.is_device}) > 1  # several ranks in one file
     words = _Words(begin(device_word(trace)), scoped)
@@ -74,11 +78,14 @@ def draw(trace: Trace) -> Drawn:
             continue
         rows = int(bars.row.max()) - first + 1
         views.append(_view(trace.tracks[lane.track], lane, (first, rows), hidden_rows, words))
-        tiers[max(lane.group - 1, 0)].append(bars)
+        tiers[_TIER[lane.group]].append(bars)
+        seen.append((bars, lane.group))
         first += rows
-    drawn = sum(len(b) for part in tiers.values() for b in part)
+    drawn = sum(len(b) for b, _ in seen)
     in_lanes = sum(len(lane.rows) for lane in kept)
     beyond = sum(len(lane.rows) for lane in lanes) - in_lanes
+    work = sum(len(lane.rows) for lane in lanes if lane.group == WORK)
+    of_work = sum(len(b) for b, group in seen if group == WORK)
     return Drawn(
         tiers=tuple(_concatenate(part) for part in tiers.values()),
         lanes=tuple(views),
@@ -88,6 +95,7 @@ def draw(trace: Trace) -> Drawn:
             f"slices in {plural(len(lanes) - len(kept), 'small lane')}": beyond,
             "second copies and records without a time": without_time,
         },
+        whole=work == of_work,
     )
 
 
@@ -175,23 +183,28 @@ def _outer_rows(full: npt.NDArray[Any], rows: int) -> int:
 
 
 def _view(track: Track, lane: _Lane, place: tuple[int, int], hidden: str, words: _Words) -> Lane:
-    note = " · ".join(filter(None, (plural(len(lane.rows), "slice"), hidden)))
-    return Lane(_label(track, lane.group, words), note, *place, device=lane.group == WORK, track=lane.track)
+    note = " · ".join(filter(None, (hidden, plural(len(lane.rows), "slice"))))
+    device = lane.group == WORK
+    owner = _device(track, words) if device else ""
+    return Lane(_label(track, lane.group, words), note, *place, device, lane.track, owner)
+
+
+def _device(track: Track, words: _Words) -> str:
+    """Return what the device of a track is called."""
+    scope = f"{track.scope}/" if words.scoped else ""
+    named = f"{words.device} {scope}{track.device}" if track.device is not None else hide_home(track.process)
+    return shown(named, 40, True)
 
 
 def _label(track: Track, group: int, words: _Words) -> str:
     if group in (WORK, NOTES):
-        scope = f"{track.scope}/" if words.scoped else ""
-        device = (
-            f"{words.device} {scope}{track.device}" if track.device is not None else hide_home(track.process)
-        )
         stream = f"stream {track.stream}" if track.stream is not None else hide_home(track.thread)
-        text = f"{device} · {stream}" + (" · marks" if group == NOTES else "")
+        text = f"{_device(track, words)} · {stream}"
     else:
         thread = thread_label(track)
         scope = f"{track.scope} · " if words.scoped else ""
-        text = f"CPU {scope or '· '}{thread}" + (" · Python" if group == PYTHON else "")
-    return shown(text, 40, True)
+        text = f"CPU {scope or '· '}{thread}"
+    return shown(text, 40, True) + _TAIL.get(group, "")
 
 
 def thread_label(track: Track) -> str:

@@ -1,6 +1,6 @@
 """Level of detail: reduce the slices of a row to items, exact slices or blocks of short neighbours.
 
-Exact stay the slices that touch the focus window and those of at least tau ns; tau is the smallest
+Exact stay the slices that touch a focus window and those of at least tau ns; tau is the smallest
 threshold for which the items keep the budget. Runs of the other slices become blocks, cut at holes
 and at a length of two pixels of the whole trace.
 """
@@ -8,6 +8,8 @@ and at a length of two pixels of the whole trace.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Windows = tuple[tuple[int, int], ...]
 _PIXELS = 2000
 _STEPS = 64
 
@@ -33,6 +36,13 @@ class Bars:
 
     def __len__(self) -> int:
         return len(self.row)
+
+    @cached_property
+    def edges(self) -> list[int]:
+        """Return where the rows begin, and the end of the last."""
+        if not len(self.row):
+            return [0]
+        return [0, *(np.flatnonzero(np.diff(self.row)) + 1).tolist(), len(self.row)]
 
 
 @dataclass(frozen=True)
@@ -76,21 +86,55 @@ class _Plan:
         return keep, begins
 
 
-def touches(bars: Bars, focus: tuple[int, int] | None) -> Bools:
-    """Return which slices touch the focus window."""
-    if focus is None:
-        return np.zeros(len(bars), bool)
-    return (bars.start < focus[1]) & (bars.end > focus[0])
+def joined(windows: Windows) -> Windows:
+    """Return windows in order, those that overlap as one."""
+    found: list[tuple[int, int]] = []
+    for begin, end in sorted(windows):
+        if found and begin <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((begin, end))
+    return tuple(found)
 
 
-def reduce(bars: Bars, budget: int, focus: tuple[int, int] | None = None) -> Items:
+def _touching(bars: Bars, windows: Windows) -> list[tuple[int, int]]:
+    """Return the stretches of slices that touch windows, per row and window: each row is in order."""
+    found = []
+    for begin, end in pairwise(bars.edges):
+        starts, ends = bars.start[begin:end], bars.end[begin:end]
+        for first, last in joined(windows):
+            a = begin + int(np.searchsorted(ends, first, "right"))
+            b = begin + int(np.searchsorted(starts, last, "left"))
+            if a < b:
+                found.append((a, b))
+    return found
+
+
+def touched(bars: Bars, windows: Windows) -> int:
+    """Count the slices that touch any of the windows."""
+    number, row_end = 0, 0
+    for a, b in _touching(bars, windows):  # in order; one slice may touch two windows
+        number += max(b - max(a, row_end), 0)
+        row_end = max(row_end, b)
+    return number
+
+
+def touches(bars: Bars, windows: Windows) -> Bools:
+    """Return which slices touch any of the windows."""
+    inside = np.zeros(len(bars), bool)
+    for a, b in _touching(bars, windows):
+        inside[a:b] = True
+    return inside
+
+
+def reduce(bars: Bars, budget: int, windows: Windows = ()) -> Items:
     """Reduce slices to at most `budget` items, or one block per row where even that is more.
 
-    A focus window that alone holds more than the budget does not count.
+    Focus windows that alone hold more than the budget do not count.
     """
     if len(bars) <= max(budget, 0):
         return _exact(bars)
-    inside = touches(bars, focus)
+    inside = touches(bars, windows)
     if int(inside.sum()) > budget:
         inside = np.zeros(len(bars), bool)
     since = bars.start - bars.start.min()

@@ -6,9 +6,6 @@ four bytes a slice. The page finds the launching slice by its thread and start.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -16,15 +13,14 @@ from traceview.analyses import Analysis
 from traceview.analyses.grouping import combined, compact
 from traceview.events import Kind, Trace
 from traceview.report.clock import Clock
-from traceview.report.lanes import HOST, Drawn, thread_label
+from traceview.report.lanes import HOST_TIER, Drawn, thread_label
 from traceview.report.lod import Items
 from traceview.report.names import NameBook
-from traceview.units import count, data_size, shown
+from traceview.units import shown
 
 Numbers = npt.NDArray[np.int64]
 NOT_FIRST, NO_DELAY, WHOLE_LATENCY, DELAY = range(4)
 """Values of `delay`: not the first record of its launch, none, equal to the latency, from here on itself."""
-MOST_CONFIGS = 4_000  # how a kernel was launched: what is beyond the most frequent is not told
 
 
 def origins(
@@ -34,8 +30,8 @@ def origins(
 
     `origin` (0: no launch known, else 1 + a place in the columns origin_*), `latency` (start less start
     of the call, zigzag), `call` (1 + length of a call that is not drawn exactly, else 0), `delay`,
-    `launched` (1 + zigzag of the step from the correlation before, 0: none), `config` (1 + a place in
-    config_name). origin_op is 1 + the operator, origin_lane 1 + the lane of the thread.
+    `launched` (1 + zigzag of the step from the correlation before, 0: none). origin_op is 1 + the
+    operator, origin_lane 1 + the lane of the thread.
     """
     trace, s = analysis.trace, analysis.trace.slices
     rows = items.source[
@@ -55,20 +51,17 @@ def origins(
     call[known] = np.where(exact[launch], 0, length + 1)
     place, columns = _callers(trace, drawn, launch, names)
     origin[known] = place + 1
-    config, texts = _configs(trace, rows)
     return {
         "origin": origin,
-        "latency": _zigzag(latency),
+        "latency": zigzag(latency),
         "call": call,
         "delay": _delays(analysis, rows, delay, clock),
         "launched": _correlations(trace, rows),
-        "config": config,
         **columns,
-        "config_name": np.array([names.add(t) for t in texts], np.int64),
     }
 
 
-def _zigzag(values: Numbers) -> Numbers:
+def zigzag(values: Numbers) -> Numbers:
     """Fold negative numbers between the positive ones: 0, -1, 1, -2 become 0, 1, 2, 3."""
     folded: Numbers = (values << 1) ^ (values >> 63)
     return folded
@@ -107,7 +100,7 @@ def _operators(trace: Trace, drawn: Drawn, launch: Numbers) -> tuple[Numbers, Nu
 
     Rows of a lane hold what nests: the operator is sought upwards from the row of the launch.
     """
-    s, bars = trace.slices, drawn.tiers[HOST - 1]
+    s, bars = trace.slices, drawn.tiers[HOST_TIER]
     lane_of, operator = np.full(len(launch), -1, np.int64), np.full(len(launch), -1, np.int64)
     bar_of = np.full(len(s), -1, np.int32)
     bar_of[bars.source] = np.arange(len(bars), dtype=np.int32)
@@ -143,41 +136,5 @@ def _correlations(trace: Trace, rows: Numbers) -> Numbers:
     ids = trace.arg("correlation").lookup(rows, -1).astype(np.int64)
     known = np.flatnonzero((ids >= 0) & (ids < 2**51))
     steps = np.zeros(len(rows), np.int64)
-    steps[known] = 1 + _zigzag(np.diff(ids[known], prepend=0))
+    steps[known] = 1 + zigzag(np.diff(ids[known], prepend=0))
     return steps
-
-
-def _sides(text: str) -> str:
-    """Say [128,1,1] as 128×1×1."""
-    return text.strip("[]").replace(" ", "").replace(",", "×")
-
-
-_CONFIG: tuple[tuple[str, Callable[[Any], str]], ...] = (
-    ("grid", lambda v: f"grid {_sides(v)}"),
-    ("block", lambda v: f"block {_sides(v)}"),
-    ("registers", lambda v: f"{count(int(v))} registers"),
-    ("shared_memory", lambda v: f"{data_size(v)} shared memory"),
-    ("occupancy", lambda v: f"occupancy {v:g} %"),
-    ("bytes", data_size),
-)
-"""What is told of how a record was launched: the argument, and how it is said."""
-
-
-def _configs(trace: Trace, rows: Numbers) -> tuple[Numbers, list[str]]:
-    """Return 1 + the place of each record's launch configuration, 0 for none, and the texts."""
-    group = np.zeros(len(rows), np.int64)
-    texts: list[list[str]] = [[]]
-    for argument, say in _CONFIG:
-        held = trace.arg(argument)
-        if not len(held.rows):
-            continue
-        values, code = np.unique(held.lookup(rows, -1), return_inverse=True)
-        known = values.tolist() if held.texts is None else [held.texts[v] if v >= 0 else None for v in values]
-        words = [[] if v is None or v == -1 else [say(v)] for v in known]
-        left, right, group = combined(group, code, len(values))
-        texts = [texts[a] + words[b] for a, b in zip(left.tolist(), right.tolist(), strict=True)]
-    number = np.bincount(group, minlength=len(texts))
-    said = [i for i in np.argsort(-number, kind="stable").tolist() if texts[i]][:MOST_CONFIGS]
-    place = np.zeros(len(texts), np.int64)
-    place[said] = 1 + np.arange(len(said))
-    return place[group], [shown(" · ".join(texts[i]), 300) for i in said]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,18 +14,21 @@ from traceview.events import Kind, Trace
 from traceview.report import palette
 from traceview.report.clock import Clock, clock_of
 from traceview.report.codec import pack
+from traceview.report.details import details
+from traceview.report.focus import exact_of, settle, wishes
 from traceview.report.lanes import Drawn, draw, not_drawn
-from traceview.report.lod import Bars, Items, join, reduce, touches
+from traceview.report.lines import with_queues
+from traceview.report.lod import Bars, Items, Windows, join, reduce, touched
 from traceview.report.names import NameBook
-from traceview.report.origins import origins
-from traceview.report.view import Legend, TimelineView
+from traceview.report.origins import origins, zigzag
+from traceview.report.view import FindingsView, Legend, TimelineView, Window
 from traceview.units import count, duration
 
 GPU_SHARE = 0.6  # of the budget, before the host gets any
 HOST_SHARE = 0.75  # of what then remains, before Python frames get any
 ENTRIES = 32_000  # distinct (name, colour) pairs: an entry has 15 bits, the 16th marks a block
 CLASSES = 32  # an entry is name code * CLASSES + colour class
-_STEPS = 500
+_STEPS = 20_000
 _BLOCK = 0x8000
 OTHER_NAMES = "(other names)"
 
@@ -32,11 +36,11 @@ OTHER_NAMES = "(other names)"
 class Timeline:
     """Hold the rows of a timeline, so that it can be encoded again within a smaller budget."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: Analysis, findings: FindingsView | None = None) -> None:
         self.analysis, self.trace = analysis, analysis.trace
         self.legend = palette.classes(analysis)
         self.drawn: Drawn = draw(self.trace)
-        self.window = _window(self.trace)
+        self.wished = wishes(analysis, findings)
 
     def __len__(self) -> int:
         return self.drawn.slices
@@ -45,28 +49,30 @@ class Timeline:
         """Reduce to the budget and encode; None where there is nothing to draw."""
         if not self.drawn.slices:
             return None
-        focus = _affordable(self.drawn.tiers, self.window, budget // 2)
-        items = _share_budget(self.drawn.tiers, focus, budget)
+        windows = settle(self.drawn.tiers, self.wished, budget)
+        items = _share_budget(self.drawn.tiers, exact_of(windows), budget)
         kinds = _classes(self.analysis, self.legend, items)
         codes, zero = self.trace.slices.name[items.source], _begin(self.trace)
         clock = clock_of(zero, self.trace.span_ns)
         layout, columns = encode(items, clock, entries(codes, kinds, self.trace.names, names))
-        columns |= origins(self.analysis, self.drawn, items, names, clock)
+        lanes, lines = with_queues(self.analysis, self.drawn.lanes, clock)
+        columns |= origins(self.analysis, replace(self.drawn, lanes=lanes), items, names, clock)
+        columns |= {**details(self.trace, items, names), **lines, **_steps(self.trace, clock)}
         layout["columns"], payload = pack(columns)
-        steps = self.trace.steps
-        shown = range(min(len(steps), _STEPS))
         used = set(np.unique(kinds).tolist())
         return TimelineView(
-            note=_note(items, self.drawn, focus, clock),
+            note=_note(items, self.drawn, windows, clock),
             legend=tuple(c for i, c in enumerate(self.legend) if i in used),
-            lanes=self.drawn.lanes,
-            focus=None if focus is None else (focus[0] - zero, focus[1] - zero),
-            steps=tuple(
-                (str(int(steps.number[i])), int(steps.start[i]) - zero, int(steps.dur[i])) for i in shown
-            ),
-            layout={**layout, "span": self.trace.span_ns, "tokens": [c.token for c in self.legend]},
+            lanes=lanes,
+            windows=tuple(replace(w, start=max(w.start - zero, 0), end=w.end - zero) for w in windows),
+            layout=layout | self._told(),
             payload=payload,
         )
+
+    def _told(self) -> dict[str, Any]:
+        """Return what the page needs besides the columns; `whole`: no device work is left out."""
+        tokens = [c.token for c in self.legend]
+        return {"span": self.trace.span_ns, "tokens": tokens, "whole": self.drawn.whole}
 
 
 def _begin(trace: Trace) -> int:
@@ -95,46 +101,27 @@ def _classes(analysis: Analysis, legend: tuple[Legend, ...], items: Items) -> np
     return classes
 
 
-def _window(trace: Trace) -> tuple[int, int] | None:
-    """Choose the window that stays exact: the step of median length, else an eighth of the device's time."""
-    steps = trace.steps
-    if len(steps):
-        middle = int(np.argsort(steps.dur, kind="stable")[len(steps) // 2])
-        return int(steps.start[middle]), int(steps.start[middle] + steps.dur[middle])
-    rows = trace.rows_of(Kind.KERNEL, Kind.COPY, Kind.FILL)
-    rows = rows[trace.timed[rows]]
-    if not len(rows):
-        return None
-    first = int(trace.slices.start[rows[0]])
-    last = int((trace.slices.start[rows] + trace.slices.dur[rows]).max())
-    length = max((last - first) // 8, 1)
-    begin = first + (last - first - length) // 2
-    return begin, begin + length
-
-
-def _affordable(tiers: tuple[Bars, ...], window: tuple[int, int] | None, most: int) -> tuple[int, int] | None:
-    """Shorten the window until at most `most` slices touch it; None when even 1/256 holds more."""
-    if window is None or sum(map(len, tiers)) <= most:
-        return window
-    begin, end = window
-    for _ in range(9):
-        if sum(int(touches(t, (begin, end)).sum()) for t in tiers) <= most:
-            return begin, end
-        end = begin + max((end - begin) // 2, 1)
-    return None
-
-
-def _share_budget(tiers: tuple[Bars, ...], focus: tuple[int, int] | None, budget: int) -> Items:
+def _share_budget(tiers: tuple[Bars, ...], windows: Windows, budget: int) -> Items:
     """Reduce tier after tier: the GPU gets its share first, what it leaves goes on to the next."""
-    inside = [int(touches(t, focus).sum()) for t in tiers]
+    inside = [touched(t, windows) for t in tiers]
     parts: list[Items] = []
     left = budget
     for i, (tier, part) in enumerate(zip(tiers, (GPU_SHARE, HOST_SHARE, 1.0), strict=True)):
         free = max(left - sum(inside[i:]), 0)
-        items = reduce(tier, int(free * part) + inside[i], focus)
+        items = reduce(tier, int(free * part) + inside[i], windows)
         parts.append(items)
         left -= len(items)
     return join(parts)
+
+
+def _steps(trace: Trace, clock: Clock) -> dict[str, npt.NDArray[Any]]:
+    """Return the first steps as columns: number, and in units of the clock the gap between begins, and length."""
+    steps = trace.steps.take(np.arange(min(len(trace.steps), _STEPS)))
+    return {
+        "step_number": zigzag(steps.number.astype(np.int64)),
+        "step_gap": np.diff(clock.at(steps.start), prepend=0),
+        "step_length": clock.length(steps.dur),
+    }
 
 
 class Entries(NamedTuple):
@@ -195,14 +182,16 @@ def entries(codes: npt.NDArray[Any], classes: npt.NDArray[Any], texts: list[str]
     return Entries(rank[keys], np.array(name, np.int64), kind)
 
 
-def _note(items: Items, drawn: Drawn, focus: tuple[int, int] | None, clock: Clock) -> str:
+def _note(items: Items, drawn: Drawn, windows: tuple[Window, ...], clock: Clock) -> str:
     rest = not_drawn(drawn)
     if clock.unit > 1:
         rest = f"So long a trace is drawn in units of {duration(clock.unit)}; tables are exact. {rest}"
     if items.tau == 0:
         text = f"All {count(drawn.slices)} slices are {'single' if clock.unit > 1 else 'exact'}."
     else:
-        where = "in the shaded window every slice is exact; elsewhere " if focus else ""
+        number = len(exact_of(windows))
+        shaded = "shaded window" if number == 1 else f"{number} shaded windows"
+        where = f"in the {shaded} every slice is exact; elsewhere " if number else ""
         text = (
             f"{count(len(items))} items stand for {count(drawn.slices)} slices: {where}"
             f"slices under {duration(items.tau)} are merged into pale blocks (height of the bar: busy share)."

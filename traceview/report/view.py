@@ -15,14 +15,20 @@ Form = Literal["name", "text", "count", "ms", "us", "share", "bytes", "number", 
 Cell = int | float | str | None
 
 
+TIMELINE_BUDGET = 150_000  # items of the timeline: with these a page keeps to its limit of size
+
+
 @dataclass(frozen=True)
 class ReportOptions:
-    """Choose what the page shows; `top` is the number of rows of a table, `timeline_budget` of slices."""
+    """Choose what the page shows: `top` rows of a table, `timeline_budget` items of the timeline.
+
+    A larger budget than the default is kept whatever the size of the page.
+    """
 
     title: str | None = None
     top: int = 500
     show_paths: bool = False
-    timeline_budget: int = 150_000
+    timeline_budget: int = TIMELINE_BUDGET
 
 
 @dataclass(frozen=True)
@@ -211,7 +217,9 @@ class Legend:
 class Lane:
     """Show one stream or thread: `rows` rows of the timeline, from row `first` on.
 
-    `device` marks lanes of device work; `track` is the lane's track in the trace.
+    `device` marks lanes of device work; `track` is the lane's track in the trace, `owner` what its device
+    is called. A lane without rows is a line: `points` are its first point in the columns line_*, and
+    how many there are.
     """
 
     label: str
@@ -220,18 +228,32 @@ class Lane:
     rows: int
     device: bool
     track: int = -1
+    owner: str = ""
+    points: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Window:
+    """Hold a stretch of the timeline worth a look, in ns from its zero; `exact`: all slices in it are single."""
+
+    label: str
+    start: int
+    end: int
+    exact: bool
 
 
 @dataclass(frozen=True)
 class TimelineView:
-    """Hold the encoded slices (see timeline.encode) and what is needed to draw them."""
+    """Hold the encoded slices (see timeline.encode) and what is needed to draw them.
+
+    The first of `windows` is a representative step, or what stands for one.
+    """
 
     kind: ClassVar[str] = "timeline"
     note: str
     legend: tuple[Legend, ...]
     lanes: tuple[Lane, ...]
-    focus: tuple[int, int] | None
-    steps: tuple[tuple[str, int, int], ...]
+    windows: tuple[Window, ...]
     layout: dict[str, Any]
     payload: str
 

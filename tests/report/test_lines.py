@@ -1,0 +1,55 @@
+"""Queues in the timeline: a lane under each stream's, whose points are those of the analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.analyses.making import Event, analysed, kernel, launch
+from tests.report.test_timeline import numbers
+from traceview.report.lines import POINTS, STREAMS
+from traceview.report.names import NameBook
+from traceview.report.timeline import Timeline
+from traceview.report.view import Lane, TimelineView
+
+
+def timeline(*events: Event) -> TimelineView:
+    view = Timeline(analysed(*events)).view(NameBook(), 100_000)
+    assert view is not None
+    return view
+
+
+def lines(view: TimelineView) -> list[Lane]:
+    return [lane for lane in view.lanes if lane.points]
+
+
+def test_a_queue_lies_under_its_stream_and_takes_no_row() -> None:
+    events = [launch(10, 1, 1), launch(12, 1, 2), kernel("a", 20, 5, 1), kernel("b", 25, 5, 2)]
+    view = timeline(*events)
+    stream, queue = view.lanes[:2]
+    assert (stream.label, queue.label) == ("GPU 0 · stream 7", "GPU 0 · stream 7 · queue")
+    assert (queue.first, queue.rows, queue.note) == (stream.first + stream.rows, 0, "at most 2 waiting")
+    assert queue.points == (0, 4)
+    # the timeline begins with the first launch, at 10 µs
+    assert np.cumsum(numbers(view, "line_gap")).tolist() == [0, 2_000, 10_000, 15_000]
+    assert numbers(view, "line_depth") == [1, 2, 1, 0]
+
+
+def test_streams_without_linked_launches_have_no_queue() -> None:
+    view = timeline(kernel("a", 20, 5))
+    assert lines(view) == []
+    assert all(c["key"] != "line_gap" for c in view.layout["columns"])
+
+
+def test_only_the_deepest_queues_are_drawn_and_long_ones_are_thinned() -> None:
+    events: list[Any] = []
+    for stream in range(STREAMS + 2):
+        for i in range(stream + 1):
+            link = 100 * stream + i + 1
+            events += [launch(0.1 * link, 0.05, link), kernel("k", 5_000 + 10 * i, 5, link, stream=stream)]
+    found = [lane.label for lane in lines(timeline(*events))]
+    assert found == [f"GPU 0 · stream {n} · queue" for n in range(2, STREAMS + 2)]
+    many = [e for i in range(2_000) for e in (launch(10 * i, 1, i + 1), kernel("k", 10 * i + 5, 4, i + 1))]
+    (line,) = lines(timeline(*many))
+    assert line.points == (0, POINTS)
