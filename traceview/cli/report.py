@@ -40,6 +40,13 @@ SUFFIXES = {
 @click.option("--force", is_flag=True, help="Overwrite outputs that exist.")
 @click.option("--open", "opened", is_flag=True, help="Open the page in the browser.")
 @click.option("--top", type=click.IntRange(1), default=500, show_default=True, help="Rows of each table.")
+@click.option(
+    "--timeline-budget",
+    type=click.IntRange(1_000, 5_000_000),
+    default=150_000,
+    show_default=True,
+    help="Slices and merged blocks of the timeline. With more than the default the page may exceed 2.5 MB.",
+)
 @click.option("--title", help="Title of the page. Default: label, rank and device.")
 @click.option("--show-paths", is_flag=True, help="Show host names and home folders in names and paths.")
 def report(
@@ -55,6 +62,7 @@ def report(
     force: bool,
     opened: bool,
     top: int,
+    timeline_budget: int,
     title: str | None,
     show_paths: bool,
 ) -> None:
@@ -78,7 +86,11 @@ def report(
     found = asked or targets([derived_name(path, f".{form or 'html'}")], form, SUFFIXES)
     refuse_targets(found, path, force)
     _, analysis = load(path, categories, quiet, choice)
-    paint = Painters(analysis, ReportOptions(title=title, top=top, show_paths=show_paths), table)
+    paint = Painters(
+        analysis,
+        ReportOptions(title=title, top=top, show_paths=show_paths, timeline_budget=timeline_budget),
+        table,
+    )
     written = write_targets([(t, paint.of(t.form)) for t in found], paint.verdict)
     if opened:
         open_page(next(place for t, place in zip(found, written, strict=True) if t.form == "html"))
