@@ -1,5 +1,5 @@
 /* traceview codec: the page's compact data (report/codec.py is the other side), texts for numbers, copying.
-   Exposes TV.columns, TV.texts, TV.duration, TV.form, TV.copy, TV.element. */
+   Exposes TV.columns, TV.texts, TV.duration, TV.form, TV.exact, TV.size, TV.copy, TV.element. */
 (function () {
   "use strict";
   function bytes(text) {
@@ -47,8 +47,14 @@
     share: (v) => (v > 0 && v < 0.0005 ? "< 0.1" : one.format(100 * v)), bytes: (v) => two.format(v / 1048576), number: (v) => two.format(v),
     rate: (v) => (v ? v.toLocaleString("en-US", digits(Math.min(9, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(v))))))) : "0"),
   };
+  /* Signed differences: the sign stands before the number whatever its size; nothing is ±0. */
+  const sign = (v) => (v > 0 ? "+" : v < 0 ? "−" : "±");
+  for (const kind of ["count", "ms", "us", "share"]) FORMS["change_" + kind] = (v) => sign(v) + FORMS[kind](Math.abs(v));
   /* The same without rounding and grouping, for spreadsheets. */
   const EXACT = { ms: (v) => String(v / 1e6), us: (v) => String(v / 1e3), share: (v) => String(100 * v), bytes: (v) => String(v / 1048576) };
+  for (const kind in EXACT) EXACT["change_" + kind] = EXACT[kind];
+  /* What a number is sorted by and its bar drawn to: a change goes by its size. */
+  const size = (kind, v) => (kind.startsWith("change_") ? Math.abs(v) : v);
   const form = (kind, v) => (v === null ? "–" : FORMS[kind] ? FORMS[kind](v) : String(v));
   const exact = (kind, v) => (v === null ? "" : EXACT[kind] ? EXACT[kind](v) : String(v));
 
@@ -70,5 +76,5 @@
     };
     if (navigator.clipboard) navigator.clipboard.writeText(text).then(done, old); else old();
   }
-  window.TV = { columns, texts, duration, form, exact, element, copy };
+  window.TV = { columns, texts, duration, form, exact, size, element, copy };
 })();

@@ -26,6 +26,11 @@
   }
   const [texts, labels] = await TV.texts(get("tv-names").textContent);
   const names = TV.names = { text: (i) => texts[i], label: (i) => labels[i] || texts[i] };
+  /* Show a stretch of the trace (ns from its origin) in the timeline. */
+  if (data.timeline) {
+    const zero = data.timeline.layout.zero;
+    TV.jump = (from, to) => { TV.line.show(from - zero, to - zero); get("timeline").scrollIntoView(); };
+  }
   TV.tables = {};
   for (const spec of data.tables) TV.tables[spec.id] = TV.table(document.querySelector('[data-table="' + spec.id + '"]'), spec, names);
   if (data.timeline) {
@@ -34,8 +39,7 @@
     TV.find = (text) => { TV.line.find(text); get("timeline").scrollIntoView(); };
     for (const go of document.querySelectorAll(".finding button[data-from]")) {
       go.hidden = false;
-      const zero = data.timeline.layout.zero;
-      go.onclick = () => { TV.line.show(go.dataset.from - zero, go.dataset.to - zero); get("timeline").scrollIntoView(); };
+      go.onclick = () => TV.jump(+go.dataset.from, +go.dataset.to);
     }
   }
   TV.charts(data.charts);

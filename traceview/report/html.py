@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from traceview.assets import asset
-from traceview.report.cells import cell_text
+from traceview.report.cells import cell_text, direction, visible
 from traceview.report.codec import pack_texts, script_json
 from traceview.report.view import Cell, ChartsView, NameTable, Report, TableView, TimelineView
 from traceview.units import middle
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 STYLES = ("tokens", "page", "blocks", "timeline", "print")
 SCRIPTS = (
     "codec",
+    "expression",
+    "spark",
+    "chooser",
     "table",
     "timeline-model",
     "timeline-links",
@@ -121,13 +124,17 @@ def _plain_table(table: TableView) -> dict[str, Any]:
         "id": table.id,
         "noun": table.noun,
         "columns": [
-            {"label": c.label, "form": c.form, "meaning": c.meaning, "bar": c.bar} for c in table.columns
+            {"label": c.label, "form": c.form, "meaning": c.meaning, "bar": c.bar, "hidden": c.hidden}
+            for c in table.columns
         ],
         "rows": [[_number(cell) for cell in row] for row in table.rows],
         "sort": table.sort,
         "page": table.page,
         "others": table.others,
         "base": table.base,
+        "trend": table.trend and vars(table.trend),
+        "windows": table.windows,
+        "shows": table.shows,
     }
 
 
@@ -186,5 +193,7 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.filters["form"] = cell_text
+    environment.filters["direction"] = direction
+    environment.filters["visible"] = visible
     environment.filters["hint"] = lambda text: middle(text, _HINT)
     return environment

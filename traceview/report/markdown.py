@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from traceview.findings.document import escaped
-from traceview.report.cells import cell_text
+from traceview.report.cells import cell_text, is_number, size_of, visible
 from traceview.report.view import (
     Cell,
     Column,
@@ -27,7 +27,6 @@ from traceview.units import safe
 LIMIT = 60_000  # characters; GitHub refuses comments beyond 65,536
 TOP = 10  # rows of each table
 _CLOSING = 1_000  # characters kept for the last lines
-_NUMBERS = ("count", "ms", "us", "share", "bytes", "number", "rate")
 
 
 class _Part(NamedTuple):
@@ -143,23 +142,19 @@ def _split(view: SplitView) -> str:
 
 
 def _table(view: TableView, names: NameTable) -> str:
-    rows = [
-        [_cell(cell, column, names) for cell, column in zip(row, view.columns, strict=True)]
-        for row in _largest(view)
-    ]
-    align = ["--:" if c.form in _NUMBERS else ":--" for c in view.columns]
-    return _grid([escaped(c.label) for c in view.columns], align, rows)
+    chosen = visible(view)
+    columns = [view.columns[i] for i in chosen]
+    rows = [[_cell(row[i], view.columns[i], names) for i in chosen] for row in _largest(view)]
+    align = ["--:" if is_number(c) else ":--" for c in columns]
+    return _grid([escaped(c.label) for c in columns], align, rows)
 
 
 def _largest(view: TableView) -> list[tuple[Cell, ...]]:
     """Return the first rows in the order in which the page shows them."""
-
-    def key(row: tuple[Cell, ...]) -> float:
-        cell = row[view.sort]
-        return -cell if isinstance(cell, (int, float)) else 0
-
-    largest_first = view.sort > 0 and view.columns[view.sort].form in _NUMBERS
-    return (sorted(view.rows, key=key) if largest_first else list(view.rows))[:TOP]
+    column = view.columns[view.sort]
+    if not view.sort or not is_number(column):
+        return list(view.rows[:TOP])
+    return sorted(view.rows, key=lambda row: -size_of(row[view.sort], column.form))[:TOP]
 
 
 def _cell(cell: Cell, column: Column, names: NameTable) -> str:

@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 Tone = Literal["", "good", "warn", "bad"]
-Form = Literal["name", "text", "count", "ms", "us", "share", "bytes", "number", "rate"]
+Form = Literal[
+    "name", "text", "count", "ms", "us", "share", "bytes", "number", "rate",
+    "change_count", "change_ms", "change_us", "change_share",
+]  # fmt: skip
 Cell = int | float | str | None
 
 
@@ -61,20 +64,43 @@ class Kpi:
 
 @dataclass(frozen=True)
 class Column:
-    """Describe a table column; `label` holds the unit, `meaning` the definition, `bar` draws the value."""
+    """Describe a table column; `label` holds the unit, `meaning` the definition, `bar` draws the value.
+
+    The forms change_* show signed differences, and order them by size whatever their sign. A `hidden`
+    column is there to be chosen.
+    """
 
     key: str
     label: str
     form: Form
     meaning: str = ""
     bar: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Hold how a value goes over points, such as steps, for the first rows of a table.
+
+    A row has its lowest, middle and highest value (ns) of all points, and what is drawn: at most
+    MOST_POINTS heights of 0..MOST_HEIGHT, from zero to the highest; None is a row without values.
+    """
+
+    MOST_POINTS: ClassVar[int] = 60
+    MOST_HEIGHT: ClassVar[int] = 99
+    label: str
+    meaning: str
+    form: Form
+    points: str
+    rows: tuple[tuple[int, int, int, tuple[int, ...]] | None, ...]
 
 
 @dataclass(frozen=True)
 class TableView:
     """Hold the rows of a table; ns for the forms ms and us, 0..1 for share, a name index for name.
 
-    `base` says of what the shares are, and what else must be read beside the columns.
+    `base` says of what the shares are, and what else must be read beside the columns. `windows` are
+    what each row shows in the timeline (ns from the trace's origin, None: nothing), `shows` says what it is.
     """
 
     kind: ClassVar[str] = "table"
@@ -86,6 +112,9 @@ class TableView:
     page: int = 25
     others: str = ""
     base: str = ""
+    trend: Trend | None = None
+    windows: tuple[tuple[int, int] | None, ...] = ()
+    shows: str = ""
 
 
 @dataclass(frozen=True)
@@ -187,7 +216,10 @@ class FindingsView:
 
 @dataclass(frozen=True)
 class ChartView:
-    """Hold one plotly figure; `alt` says in a sentence what it shows, `height` is in CSS pixels."""
+    """Hold one plotly figure; `alt` says in a sentence what it shows, `height` is in CSS pixels.
+
+    `table` is the table of the page that holds its numbers.
+    """
 
     id: str
     title: str
@@ -195,6 +227,7 @@ class ChartView:
     alt: str
     height: int
     figure: dict[str, Any]
+    table: str = ""
 
 
 @dataclass(frozen=True)

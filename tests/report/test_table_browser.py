@@ -1,0 +1,151 @@
+"""Tables in a browser: columns, signed changes, expressions that cannot hang the page, and small lines of values."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import time
+
+import pytest
+
+from tests.pages import Visitor
+from tests.report.test_cells import REPORT
+from traceview.report import render_html
+
+HEADS = "[...document.querySelectorAll('[data-table={}] thead th')].map(e => e.textContent)"
+ROWS = "[...document.querySelectorAll('[data-table={}] tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
+
+
+def test_a_change_shows_its_sign_its_bar_and_its_place_by_size(visit: Visitor) -> None:
+    seen = visit(html=render_html(REPORT))
+    assert seen.js(ROWS.format("changes")) == [
+        ["faster", "−5.000", "−50.0"],
+        ["slower", "+2.000", "+25.0"],
+        ["same", "±0.000", "±0.0"],
+        ["gone", "–", "–"],
+    ]
+    cells = "[...document.querySelectorAll('[data-table=changes] td.barred')].map(c => [c.className, c.style.getPropertyValue('--w')])"
+    assert seen.js(cells) == [
+        ["num barred fall", "100.00%"],
+        ["num barred rise", "40.00%"],
+        ["num barred", "0.00%"],
+        ["num barred", "0.00%"],
+    ]
+    rows = list(csv.reader(io.StringIO(seen.js("TV.tables.changes.asCsv()"))))
+    assert rows == [
+        ["What", "Change ms", "Change %"],
+        ["faster", "-5", "-50"],
+        ["slower", "2", "25"],
+        ["same", "0", "0"],
+        ["gone", "", ""],
+    ]
+
+
+def test_columns_are_chosen_with_the_keyboard_and_nothing_is_remembered(visit: Visitor) -> None:
+    seen = visit(html=render_html(REPORT))
+    summary = seen.page.locator("[data-table=changes] .chooser summary")
+    summary.focus()
+    seen.page.keyboard.press("Enter")
+    boxes = seen.page.locator("[data-table=changes] .chooser input")
+    assert [b.is_checked() for b in boxes.all()] == [True, False, True]
+    seen.page.keyboard.press("Tab")
+    seen.page.keyboard.press("Space")
+    seen.page.keyboard.press("Tab")
+    seen.page.keyboard.press("Space")
+    assert seen.js(HEADS.format("changes")) == ["What", "Calls", "Change %"]
+    assert seen.js(ROWS.format("changes"))[0] == ["faster", "−1", "−50.0"]
+    assert seen.js("TV.tables.changes.asCsv()").startswith("What,Calls,Change %\nfaster,-1,")
+    seen.page.keyboard.press("Escape")
+    assert not seen.page.locator("[data-table=changes] fieldset").is_visible()
+    assert summary.evaluate("e => e === document.activeElement")
+    assert seen.js("Object.keys(localStorage)") == []
+    seen.page.reload()
+    seen.until("window.TV_READY === true")
+    assert seen.js(HEADS.format("changes")) == ["What", "Change ms", "Change %"]
+
+
+def test_the_first_column_stays_and_sorting_goes_on_by_a_column_out_of_sight(visit: Visitor) -> None:
+    seen = visit(html=render_html(REPORT))
+    labels = seen.js(
+        "[...document.querySelectorAll('[data-table=changes] .chooser label')].map(l => l.textContent.trim())"
+    )
+    assert labels == ["Change ms", "Calls", "Change %"]
+    seen.page.locator("[data-table=changes] .chooser summary").click()
+    seen.page.get_by_label("Change ms").uncheck()
+    assert [r[0] for r in seen.js(ROWS.format("changes"))] == ["faster", "slower", "same", "gone"]
+    seen.page.mouse.click(5, 5)
+    assert not seen.page.locator("[data-table=changes] fieldset").is_visible()
+
+
+SAMPLES = [
+    "aten::add_",
+    "void gemm<128, 64>(float*)",
+    "",
+    "aaa",
+    "AbC\nx",
+    "a.b\\c",
+    "ncclKernel_AllReduce_RING",
+    "x-y_z 12",
+    "µs",
+    "[0]",
+]
+EXPRESSIONS = [
+    "aten", "^aten::a", "add_$", "a|b", "(ab|c)+", "a{2}", "a{2,}", "a{0,1}x", "^a*$", "[a-c]{3}", "[^a-z ]", r"\d+", r"\bkernel", r"\Bkernel", r"\w+_\w+$", "gemm<.*64>",
+    "(?:a|aa)+$", "^$", "x?y", ".", "a.b", r"a\.b\\c", "[A-C]b", r"[\d,]+ ", r"\s", "(a*)*", "(a+)+b", "a+?", "{", "a{,2}", r"\x61", r"\u00b5", "[]", "[^]", "()", r"[\w-]+z", "nccl.*ring",
+]  # fmt: skip
+
+
+def test_expressions_find_what_those_of_the_browser_find(visit: Visitor) -> None:
+    seen = visit(html=render_html(REPORT))
+    wrong = seen.page.evaluate(
+        """([expressions, texts]) => expressions.flatMap(e => texts
+            .filter(t => TV.expression(e)(t) !== new RegExp(e, "i").test(t.toLowerCase())).map(t => [e, t]))""",
+        [EXPRESSIONS, SAMPLES],
+    )
+    assert wrong == []
+
+
+def test_random_expressions_find_what_those_of_the_browser_find(visit: Visitor) -> None:
+    dice = random.Random(11)
+
+    def made(depth: int) -> str:
+        if depth == 0:
+            return dice.choice(["a", "b", "[ab]", "[^a]", ".", "^", "$", r"\b"])
+        kind = dice.randrange(4)
+        if kind == 0:
+            return made(depth - 1) + made(depth - 1)
+        if kind == 1:
+            return f"(?:{made(depth - 1)}|{made(depth - 1)})"
+        if kind == 2:
+            return f"({made(depth - 1)})" + dice.choice(["*", "+", "?", "{2}", "{1,3}", "*?"])
+        return made(depth - 1)
+
+    expressions = [made(4) for _ in range(400)]
+    texts = ["".join(dice.choices("ab ", k=dice.randrange(7))) for _ in range(20)]
+    seen = visit(html=render_html(REPORT))
+    wrong = seen.page.evaluate(
+        """([expressions, texts]) => expressions.flatMap(e => texts
+            .filter(t => TV.expression(e)(t) !== new RegExp(e, "i").test(t)).map(t => [e, t]))""",
+        [expressions, texts],
+    )
+    assert wrong == []
+
+
+@pytest.mark.parametrize("expression", [r"(a+)+$", r"(a|a)*b", r"(.*)*x", r".*.*.*.*.*=!", r"(a?){40}a{40}$"])
+def test_no_expression_hangs_the_page(visit: Visitor, expression: str) -> None:
+    seen = visit(html=render_html(REPORT))
+    begin = time.monotonic()
+    text = "a" * 8_000 + "!"
+    assert seen.page.evaluate("([e, t]) => TV.expression(e)(t)", [expression, text]) is False
+    assert time.monotonic() - begin < 5
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["(", ")", "[a", "a{3,2}", "*a", "a\\", "(?=a)", "(?<!a)", r"(a)\1", "(a{1000}){1000}", "[b-a]"],
+)
+def test_what_cannot_be_read_is_refused(visit: Visitor, expression: str) -> None:
+    seen = visit(html=render_html(REPORT))
+    code = "e => { try { TV.expression(e); return 'taken'; } catch (x) { return x.name; } }"
+    assert seen.page.evaluate(code, expression) == "SyntaxError"
