@@ -22,8 +22,8 @@ class Node(NamedTuple):
 
     @property
     def shaped(self) -> bool:
-        """Tell whether shapes were recorded."""
-        return bool(self.shapes)
+        """Tell whether sizes were recorded: lists without a number say nothing about the work."""
+        return any(c.isdigit() for c in self.shapes)
 
 
 Chain = tuple[Node, ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from traceview.diff.claims import Floor, Judged, Judgement, Runs, judge_headlines, judge_rows, structure
-from traceview.diff.comparability import Comparability, Matched, comparability
+from traceview.diff.comparability import REFUSED, Comparability, Matched, comparability
 from traceview.diff.figures import Change, change
 from traceview.diff.matching import Group, KernelPair, match, pairs
 from traceview.diff.merge import merge
@@ -81,9 +81,15 @@ def compare(base: Sequence[Side], new: Sequence[Side], options: Options | None =
     rows.sort(key=lambda r: (-abs(r.change.delta), r.group.label, r.group.node or ()))
     matched = Matched(groups, changes, left, right)
     verdict = comparability(base[0], new[0], matched, options.expected)
-    return Diff(
-        base[0], new[0], per, runs, tuple(rows), judge_headlines(runs), tested, verdict, structure(runs)
-    )
+    headlines = judge_headlines(runs)
+    if verdict.verdict == REFUSED:  # no statement about speed: a side without kernels is no improvement
+        rows = [replace(row, judgement=_unclaimed(row.judgement)) for row in rows]
+        headlines = {key: _unclaimed(judgement) for key, judgement in headlines.items()}
+    return Diff(base[0], new[0], per, runs, tuple(rows), headlines, tested, verdict, structure(runs))
+
+
+def _unclaimed(judgement: Judgement) -> Judgement:
+    return replace(judgement, claimed=False, reason="not comparable") if judgement.claimed else judgement
 
 
 def _per(sides: Sequence[Side], asked: str | None) -> str:
