@@ -104,8 +104,9 @@ def test_renumbered_triton_kernels_are_one_family() -> None:
     found = pair(
         [("aten::mm", "gemm", 200.0), (old, old, 50.0)], [("aten::mm", "gemm", 200.0), (new, new, 80.0)]
     )
-    (row,) = [r for r in found.rows if r.group.layer == "family"]
+    (row,) = [r for r in found.rows if r.group.layer == "op family"]
     assert row.group.label == "triton_poi_fused_add_relu"
+    assert found.comparability.matched == 1
     assert [k.how for k in row.kernels] == ["same family"]
     assert row.judgement.claimed
 

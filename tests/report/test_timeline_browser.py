@@ -73,8 +73,7 @@ def test_busy_time_between_two_points_counts_what_streams_share_once_and_is_exac
     seen = visit(html=page_of(*TWO_STREAMS))
     seen.js("TV.line.measure.drag(20000, 90000, true)")
     assert (
-        measured(seen)
-        == "70.000 µs from 20.000 µs to 90.000 µs · GPU 0 busy 71.4 % of it (50.000 µs, exact)"
+        measured(seen) == "70.000 µs from 20.000 µs to 90.000 µs · GPU 0 busy 71.4 % of it (50.000 µs, exact)"
     )
     assert seen.js("TV.line.measure.busy(0, 100000)") == [{"owner": "GPU 0", "busy": 80_000, "exact": True}]
     assert seen.js("TV.line.measure.busy(62000, 70000)[0].busy") == 0

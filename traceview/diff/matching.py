@@ -4,6 +4,7 @@ Each row of work is in one group, so every difference is attributed once. A grou
 has is new or gone. A layer looks only at what the layers before it left over:
 
   op        same innermost operator and input shapes
+  op family the same, with operators that a compiler numbers taken for one (names.rules)
   ancestor  the innermost operator around both that has the same, recorded input shapes
   name      same kernel name
   family    same name without numbers, hashes, tiles and architecture (names.rules)
@@ -23,15 +24,15 @@ from traceview.diff.names import normalised
 from traceview.diff.side import Rows, WorkRow
 from traceview.errors import UsageError
 
-OP, ANCESTOR, NAME, FAMILY, OP_NAME, PLACE, CATEGORY, ONE_SIDED = (
-    "op", "ancestor", "name", "family", "op name", "place", "category", "one side",
+OP, OP_FAMILY, ANCESTOR, NAME, FAMILY, OP_NAME, PLACE, CATEGORY, ONE_SIDED = (
+    "op", "op family", "ancestor", "name", "family", "op name", "place", "category", "one side",
 )  # fmt: skip
-BY_WORK = (OP, ANCESTOR)  # the same operator with the same shapes: the same work
+BY_WORK = (OP, OP_FAMILY, ANCESTOR)  # the same operator with the same shapes: the same work
 LAYERS = {
-    "auto": (OP, ANCESTOR, NAME, FAMILY, OP_NAME, PLACE, CATEGORY),
+    "auto": (OP, OP_FAMILY, ANCESTOR, NAME, FAMILY, OP_NAME, PLACE, CATEGORY),
     "exact": (NAME,),
     "name": (NAME, FAMILY),
-    "op": (OP, ANCESTOR, OP_NAME),
+    "op": (OP, OP_FAMILY, ANCESTOR, OP_NAME),
 }
 _COARSE = (PLACE, CATEGORY)
 
@@ -131,6 +132,7 @@ def _shaped(row: WorkRow) -> Iterable[Hashable]:
 
 _KEYS: dict[str, Keys] = {
     OP: _own_node,
+    OP_FAMILY: lambda row: (Node(normalised(node.op), node.shapes) for node in row.chain[:1]),
     ANCESTOR: _shaped,
     NAME: lambda row: (row.kernel,),
     FAMILY: lambda row: (normalised(row.kernel),),

@@ -326,7 +326,7 @@ def method_section(diff: Diff) -> SectionView:
     """Define how work is matched, what noise is, and what is claimed."""
     floor = diff.runs.floor
     items = (
-        ("matched", "by operator and input shapes; then by the innermost operator around both with the same recorded shapes; by kernel name; by name without numbers, tiles and architecture; by operator whatever its shapes; by the lowest common operator; by category. Each difference is in one group."),
+        ("matched", "by operator and input shapes (operators that a compiler numbers are one); then by the innermost operator around both with the same recorded shapes; by kernel name; by name without numbers, tiles and architecture; by operator whatever its shapes; by the lowest common operator; by category. Each difference is in one group."),
         ("change", "new − base. By calls: Δcalls × the mean of both mean durations; by length: the rest."),
         ("larger than the noise", f"the 95 % bootstrap interval of the difference of medians excludes zero, the rank test holds among all rows tested (false discoveries at most 5 %), and the change is above the floor: {share(floor.own)} of itself, {share(floor.step)} of step time and {duration(floor.ns)}; with several runs a side a tenth of these shares, and intervals as wide as the runs' own spread."),
         ("tested", f"rows of {share(LEAST_SHARE)} of the time or more, at most {MOST_TESTED}; per step from {FEWEST_STEPS} compared steps a side on, else per call from {FEWEST_CALLS} calls a side on; {count(diff.tested.rows)} rows were tested here."),
