@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traceview.analyses.grouping import added, by_size, compact, quantiles, spread, sums, texts
+from traceview.analyses.grouping import added, alike, by_size, compact, quantiles, spread, sums, texts
 from traceview.errors import InputError
 
 items = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 10**12)), min_size=1, max_size=60)
@@ -109,3 +109,12 @@ def test_texts_of_very_different_length_cost_their_own_length_only() -> None:
     column = texts(["a", "x" * 5000])
     assert column.dtype == object
     assert column.tolist() == ["a", "x" * 5000]
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 2**62 - 1), st.integers(-1, 9)), max_size=30))
+def test_rows_are_alike_where_all_their_codes_are(rows: list[tuple[int, int, int]]) -> None:
+    columns = [np.array([row[i] for row in rows], np.int64) for i in range(3)]
+    first, group = alike(*columns)
+    distinct = sorted(set(rows))
+    assert [distinct.index(row) for row in rows] == group.tolist()
+    assert [rows.index(row) for row in distinct] == first.tolist()

@@ -66,6 +66,23 @@ def combined(left: np.ndarray, right: np.ndarray, size: int) -> tuple[np.ndarray
     return used // max(size, 1), used % max(size, 1), group
 
 
+def alike(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Group rows whose codes (-1 or more) are alike in all columns.
+
+    Returns the first row of each group, groups in the order of their codes, and the group of each row.
+    """
+    key = columns[0].astype(np.int64)
+    reach = int(key.max(initial=0)) + 2
+    for column in columns[1:]:
+        size = int(column.max(initial=0)) + 2
+        if reach >= (1 << 62) // size:  # as places in their order both are short
+            key, column = (np.unique(c, return_inverse=True)[1].reshape(-1) for c in (key, column))
+            reach, size = int(key.max(initial=0)) + 2, int(column.max(initial=0)) + 2
+        key, reach = (key + 1) * size + (column + 1), reach * size
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return first, group.reshape(-1)
+
+
 def added(values: np.ndarray) -> int:
     """Return the sum of all values, exact whatever its size."""
     if not len(values) or values.dtype == bool or _reach(values) < _INT64:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traceview.analyses.grouping import alike
 from traceview.analyses.windows import marked_steps
 from traceview.analyses.workspace import Workspace
 
@@ -46,11 +47,12 @@ def chains(workspace: Workspace) -> Chains:
     found: list[Chain] = []
     for positions in reversed(levels):  # the outermost first: a chain is a node in front of its parent's
         above = code[parent[positions]]
-        keys, inverse = np.unique(np.stack((node_of[positions], above)), axis=1, return_inverse=True)
-        code[positions] = inverse.reshape(-1) + len(found)
+        own = node_of[positions]
+        first, group = alike(own, above)
+        code[positions] = group + len(found)
         found += [
             (nodes[n], *(found[a] if a >= 0 else ()))
-            for n, a in zip(*(k.tolist() for k in keys), strict=True)
+            for n, a in zip(own[first].tolist(), above[first].tolist(), strict=True)
         ]
     return Chains(found, code[at])
 
@@ -100,13 +102,13 @@ def _nodes(workspace: Workspace, positions: np.ndarray) -> tuple[np.ndarray, lis
     trace = workspace.trace
     rows = workspace.nesting.rows[positions].astype(np.int64)
     dims = trace.arg("input_dims")
-    keys = np.stack((trace.slices.name[rows].astype(np.int64), dims.lookup(rows, -1).astype(np.int64)))
-    distinct, inverse = np.unique(keys, axis=1, return_inverse=True)
+    keys = (trace.slices.name[rows].astype(np.int64), dims.lookup(rows, -1).astype(np.int64))
+    first, group = alike(*keys)
     codes = np.full(len(workspace.nesting.rows) + 1, -1, np.int64)
-    codes[positions] = inverse.reshape(-1)
+    codes[positions] = group
     texts = dims.texts or []
     nodes = [
         Node(trace.names[n], texts[d] if d >= 0 else "")
-        for n, d in zip(*(k.tolist() for k in distinct), strict=True)
+        for n, d in zip(*(key[first].tolist() for key in keys), strict=True)
     ]
     return codes, nodes

@@ -14,7 +14,7 @@ import numpy as np
 
 from traceview.analyses import Analysis
 from traceview.analyses.gap_parts import CAUSES
-from traceview.analyses.grouping import sums
+from traceview.analyses.grouping import alike, sums
 from traceview.analyses.host_states import LOADING, SYNC, HostStates
 from traceview.analyses.steps import step_of
 from traceview.analyses.windows import Windows, marked_steps
@@ -128,11 +128,9 @@ def _rows(workspace: Workspace, of_step: np.ndarray, by_step: bool) -> Rows:
     step = of_step[workspace.once(Windows.found).of_work] if by_step else np.zeros(len(work.row), np.int64)
     own = np.flatnonzero(step >= 0)
     linked = (work.link[own] >= 0).astype(np.int64)
-    keys = np.stack(
-        (work.name[own].astype(np.int64), known.of_work[own], linked, work.category[own].astype(np.int64))
-    )
-    distinct, first, group = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-    group, count = group.reshape(-1), distinct.shape[1]
+    keys = (work.name[own], known.of_work[own], linked, work.category[own])
+    first, group = alike(*keys)
+    distinct, count = [key[first] for key in keys], len(first)
     names, categories = workspace.trace.names, workspace.rules.categories
     is_kernel = (work.kind[own] == Kind.KERNEL)[first] if count else np.empty(0, bool)
     listed = tuple(
@@ -178,9 +176,9 @@ def _calls(workspace: Workspace, of_step: np.ndarray, by_step: bool) -> Calls:
     op_row = np.append(workspace.nesting.rows, -1)[op].astype(np.int64)
     kind = np.where(waits[rows], 1, np.where(s.kind[rows] == Kind.LAUNCH, 0, 2))
     op_name = np.where(op_row >= 0, s.name[np.maximum(op_row, 0)], -1).astype(np.int64)
-    keys = np.stack((s.name[rows].astype(np.int64), op_name, kind))
-    distinct, group = np.unique(keys, axis=1, return_inverse=True)
-    group, count = group.reshape(-1), distinct.shape[1]
+    keys = (s.name[rows], op_name, kind)
+    first, group = alike(*keys)
+    distinct, count = [key[first] for key in keys], len(first)
     listed = tuple(
         Call(trace.names[n], trace.names[o] if o >= 0 else "", ("launch", "sync", "call")[k])
         for n, o, k in zip(*(d.tolist() for d in distinct), strict=True)
