@@ -73,7 +73,8 @@ def alike(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     key = columns[0].astype(np.int64)
     reach = int(key.max(initial=0)) + 2
-    for column in columns[1:]:
+    for further in columns[1:]:
+        column = further
         size = int(column.max(initial=0)) + 2
         if reach >= (1 << 62) // size:  # as places in their order both are short
             key, column = (np.unique(c, return_inverse=True)[1].reshape(-1) for c in (key, column))
