@@ -21,14 +21,24 @@
       if (!tokens) return trace;
       const colours = tokens.map((t) => colour("c-" + t));
       if (trace.mode === "lines") return Object.assign({}, trace, { line: Object.assign({}, trace.line, { color: colours[0] }) });
-      return Object.assign({}, trace, { marker: Object.assign({}, trace.marker, { color: colours.length === 1 ? colours[0] : colours }) });
+      const marker = Object.assign({}, trace.marker, { color: colours.length === 1 ? colours[0] : colours });
+      if (marker.pattern) { // lines over the colour, and an edge: parts differ without their colours too
+        marker.pattern = Object.assign({ fillmode: "overlay", fgcolor: colour("fg"), fgopacity: 0.55 }, marker.pattern);
+        marker.line = { width: 0.6, color: colour("muted") };
+      }
+      return Object.assign({}, trace, { marker });
     });
     return [data, layout];
   }
   function draw(id, figure, paper) {
     const place = document.getElementById(id), [data, layout] = skinned(figure, paper ? PAPER : place.clientWidth);
+    const windows = layout.meta && layout.meta.windows;
     drawn.set(id, figure);
     const done = window.Plotly.react(place, data, layout, CONFIG);
+    if (windows && TV.jump && !place.classList.contains("leads")) { // a bar leads to its stretch of the timeline
+      place.classList.add("leads");
+      place.on("plotly_click", (e) => { const w = windows[e.points[0].pointNumber]; if (w) TV.jump(w[0], w[1]); });
+    }
     /* On paper the drawing is scaled to the width of its card, which no script can know. */
     for (const svg of place.querySelectorAll(".main-svg")) {
       if (paper) svg.setAttribute("viewBox", "0 0 " + PAPER + " " + layout.height); else svg.removeAttribute("viewBox");

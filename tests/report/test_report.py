@@ -107,7 +107,7 @@ def test_the_gpu_sample_fills_every_section() -> None:
 def test_a_trace_without_gpu_says_why_sections_are_empty_and_how_to_record() -> None:
     report = report_of(CPU_SAMPLE)
     empty = {s.id: s.empty for s in report.sections if s.empty}
-    assert {"gpu-time", "kernels", "charts"} <= empty.keys()
+    assert {"gpu-time", "kernels", "categories"} <= empty.keys()
     assert "Record with" in empty["gpu-time"]
     assert "No GPU work" in report.verdict
 

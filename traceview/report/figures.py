@@ -123,7 +123,10 @@ def launch_and_kernel_time(analysis: Analysis, cost: dict[str, float], labels: L
     figure = {
         "data": [
             _bars([v / 1e6 for v in gpu], ["gemm"], gpu_texts, f"{device} kernel time"),
-            _bars([v / 1e6 for v in cpu], ["collective"], cpu_texts, "CPU launch time"),
+            {
+                **_bars([v / 1e6 for v in cpu], ["collective"], cpu_texts, "CPU launch time"),
+                "marker": {"pattern": {"shape": "/", "size": 6, "solidity": 0.25}},
+            },
         ],
         "layout": {
             "barmode": "group",
@@ -142,6 +145,7 @@ def launch_and_kernel_time(analysis: Analysis, cost: dict[str, float], labels: L
         f"Bars for {len(top)} kernels: {duration(sum(gpu))} on the {device}, {duration(sum(cpu))} to launch.",
         height,
         figure,
+        table="kernels",
     )
 
 
@@ -174,6 +178,7 @@ def time_by_category(analysis: Analysis) -> ChartView:
         "; ".join(f"{label} {numbers}" for label, numbers in texts),
         80 + _BAR_HEIGHT * len(labels),
         figure,
+        table="categories",
     )
 
 
@@ -217,7 +222,9 @@ def kernel_lengths(trace: Trace) -> ChartView | None:
     alt = (
         f"Histogram of {count(len(lengths))} kernel durations, median {duration(float(np.median(lengths)))}."
     )
-    return ChartView("chart-lengths", "Kernel durations", "How many kernels are how long.", alt, 300, figure)
+    return ChartView(
+        "chart-lengths", "Kernel durations", "How many kernels are how long.", alt, 300, figure, "kernel-lengths"
+    )  # fmt: skip
 
 
 def queue_depth(lines: list[tuple[str, Queue]], span: tuple[int, int]) -> ChartView:
@@ -249,7 +256,9 @@ def queue_depth(lines: list[tuple[str, Queue]], span: tuple[int, int]) -> ChartV
     }
     alt = "; ".join(f"{label}: at most {count(q.most)} waiting" for label, q in lines)
     note = "Records launched and not begun, the deepest of each stretch. Drag to zoom; the same stands in the table below."
-    return ChartView("chart-queue", "Queue depth over time", note, shown(alt, LONGEST), 280, figure)
+    return ChartView(
+        "chart-queue", "Queue depth over time", note, shown(alt, LONGEST), 280, figure, "queue-over-time"
+    )
 
 
 def _log_bins(lengths: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

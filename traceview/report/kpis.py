@@ -65,12 +65,12 @@ def kpis(analysis: Analysis, labels: Labels) -> tuple[Kpi, ...]:
     if not len(analysis.gpu_time):
         return _host_kpis(analysis)
     found = [
+        _step_kpi(analysis),
         *_device_kpis(analysis),
         _top_kpi(analysis, labels),
         _short_kpi(analysis),
         _launch_kpi(analysis),
         _delay_kpi(analysis),
-        _step_kpi(analysis),
     ]
     return tuple(k for k in found if k is not None)
 
@@ -168,9 +168,9 @@ def _short_kpi(analysis: Analysis) -> Kpi | None:
     recorded = "recorded " if only_recorded(analysis) else ""
     return Kpi(
         "short",
-        f"Kernels under {duration(SHORT_NS).replace('.00', '')}",
+        "Short kernels",
         *_percent(float(np.mean(short))),
-        f"of {recorded}kernels · {share(part)} of their summed time",
+        f"of {recorded}kernels are under {duration(SHORT_NS).replace('.00', '')} · {share(part)} of kernel time",
     )
 
 
@@ -204,7 +204,7 @@ def _step_kpi(analysis: Analysis) -> Kpi | None:
 
 def _host_kpis(analysis: Analysis) -> tuple[Kpi, ...]:
     trace, operators = analysis.trace, analysis.operators
-    found: list[Kpi | None] = []
+    found: list[Kpi | None] = [_step_kpi(analysis)]
     if missing := recorded_none(analysis):
         found.append(
             Kpi("busy", begin(f"{device_word(trace)} busy"), "?", "", missing.partition("; ")[0], "warn")
@@ -227,5 +227,4 @@ def _host_kpis(analysis: Analysis) -> tuple[Kpi, ...]:
             _time_kpi("cpu", "Operator self time", int(operators.cpu_self.sum()), "CPU, summed over threads")
         )
     found.append(_launch_kpi(analysis))
-    found.append(_step_kpi(analysis))
     return tuple(k for k in found if k is not None)

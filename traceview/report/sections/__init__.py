@@ -8,7 +8,6 @@ from typing import NamedTuple
 from traceview.report.context import Context
 from traceview.report.sections import (
     categories,
-    charts,
     collectives,
     copies,
     findings,
@@ -43,6 +42,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("gpu-time", "GPU time", gpu_time.build),
     Section("timeline", "Timeline", None),
     Section("kernels", "Kernels", kernels.build),
+    Section("categories", "Categories", categories.build),
     Section("operators", "Operators", operators.build),
     Section("collectives", "Collectives", collectives.build),
     Section("copies", "Copies", copies.build),
@@ -53,7 +53,5 @@ SECTIONS: tuple[Section, ...] = (
     Section("streams", "Streams", streams.build),
     Section("phases", "Phases", phases.build),
     Section("health", "Trace health", health.build),
-    Section("charts", "Charts", charts.build),
-    Section("categories", "Categories", categories.build),
     Section("method", "Method", method.build),
 )

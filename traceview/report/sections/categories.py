@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from traceview.report import figures
 from traceview.report.context import NO_KERNELS, Context
-from traceview.report.view import Cell, Column, SectionView, TableView
+from traceview.report.view import Cell, ChartsView, Column, SectionView, TableView
 from traceview.report.wording import only_recorded
 from traceview.units import duration, shown
 
@@ -34,5 +35,8 @@ def build(context: Context) -> SectionView:
         "categories",
         "Categories",
         "By rules over kernel names; --categories FILE adds rules of your own.",
-        (TableView("categories", "categories", COLUMNS, tuple(rows), sort=2, base=base),),
+        (
+            ChartsView((figures.time_by_category(context.analysis),)),
+            TableView("categories", "categories", COLUMNS, tuple(rows), sort=2, base=base),
+        ),
     )

@@ -8,7 +8,16 @@ from traceview import units
 from traceview.analyses.gap_parts import CAUSES, THRESHOLDS
 from traceview.analyses.gaps import NO_WAIT_RECORDED, Gaps, longest_gaps
 from traceview.report.context import NO_KERNELS, Context
-from traceview.report.view import Block, Cell, Column, DefinitionsView, SectionView, TableView
+from traceview.report.time_charts import causes_chart
+from traceview.report.view import (
+    Block,
+    Cell,
+    ChartsView,
+    Column,
+    DefinitionsView,
+    SectionView,
+    TableView,
+)
 from traceview.report.wording import begin
 from traceview.units import LABEL_LIMIT, duration, plural, safe, share
 
@@ -74,7 +83,9 @@ def build(context: Context) -> SectionView:
     unknown = int(table.unknown.sum())
     if unknown:
         note += f" {share(unknown / int(table.dur.sum()))} of it is unknown. {UNKNOWN}"
-    blocks: list[Block] = [_causes(context), _longest(context), _lengths(context)]
+    chart = causes_chart(analysis.gap_causes, int(table.dur.sum()))
+    blocks: list[Block] = [ChartsView((chart,))] if chart else []
+    blocks += [_causes(context), _longest(context), _lengths(context)]
     return SectionView("gaps", "Idle gaps", note, (*blocks, DefinitionsView("Causes", definitions())))
 
 
@@ -117,7 +128,10 @@ def _longest(context: Context) -> TableView:
     if len(context.analysis.gpu_time) > 1:
         columns += (Column("device", begin(context.device), "text"),)
     cells = tuple(row[: len(columns)] for row in rows)
-    return TableView("gaps", "longest gaps", columns, cells, sort=1, page=10, others=others)
+    windows = tuple((int(table.start[i]), int(table.start[i] + table.dur[i])) for i in order.tolist())
+    return TableView(
+        "gaps", "longest gaps", columns, cells, sort=1, page=10, others=others, windows=windows, shows="this gap"
+    )  # fmt: skip
 
 
 def shown(context: Context, name: str) -> str:

@@ -101,7 +101,10 @@ def _unrecorded(context: Context, found: Health) -> TableView:
     base = (
         "The host waited for the device, which shows no work: possibly unrecorded device work, not idle time."
     )
-    return TableView("unrecorded", "waits without work", UNRECORDED, tuple(rows), sort=1, page=10, base=base)
+    windows = tuple((int(table.start[i]), int(table.start[i] + table.dur[i])) for i in order.tolist())
+    return TableView(
+        "unrecorded", "waits without work", UNRECORDED, tuple(rows), sort=1, page=10, base=base, windows=windows, shows="this wait"
+    )  # fmt: skip
 
 
 def _coverage(found: Health) -> TableView:

@@ -59,7 +59,8 @@ def build(context: Context) -> SectionView:
     if found.shorter_share is not None or found.graph_launches:
         blocks.append(FactsView("", _facts(found, context)))
     if int(found.lengths.kernels.sum()):
-        blocks.append(_lengths(found))
+        chart = figures.kernel_lengths(context.trace)
+        blocks += [*((ChartsView((chart,)),) if chart else ()), _lengths(found)]
     if len(found.depth):
         lines = queues(found.depth)
         blocks += [_depth(lines), *_over_time(lines, context)]
@@ -135,5 +136,8 @@ def _over_time(found: list[Queue], context: Context) -> tuple[Block, Block]:
         for q in top
     ]
     chart = figures.queue_depth(lines, span)
-    table = TableView("queue-over-time", "stretches", OVER_TIME, tuple(rows), sort=0, page=10, others=others)
+    windows = tuple((int(row[0] or 0), int(row[1] or 0)) for row in rows)
+    table = TableView(
+        "queue-over-time", "stretches", OVER_TIME, tuple(rows), sort=0, page=10, others=others, windows=windows, shows="this stretch"
+    )  # fmt: skip
     return ChartsView((chart,)), table

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from traceview.analyses import Analysis
+from traceview.report import figures
 from traceview.report.context import Context
 from traceview.report.view import (
     Block,
     Cell,
+    ChartsView,
     Column,
     DefinitionsView,
     Fact,
@@ -69,6 +71,8 @@ def build(context: Context) -> SectionView:
     if not launches.calls:
         return SectionView("launches", "Launches", empty=EMPTY)
     blocks: list[Block] = [FactsView("", _facts(context.analysis))]
+    if chart := figures.launch_and_kernel_time(context.analysis, context.cost, context.labels):
+        blocks.append(ChartsView((chart,)))
     rows: list[tuple[Cell, ...]] = []
     for key, label in MEASURES:
         measure = getattr(launches, key)

@@ -11,7 +11,8 @@ from traceview.analyses.step_windows import (
 )
 from traceview.analyses.steps import OUTLIER
 from traceview.report.context import Context
-from traceview.report.view import Cell, Column, Fact, FactsView, SectionView, TableView
+from traceview.report.time_charts import steps_chart
+from traceview.report.view import Block, Cell, ChartsView, Column, Fact, FactsView, SectionView, TableView
 from traceview.units import LABEL_LIMIT, count, duration, plural, share, shown
 
 MOST_ROWS = 200
@@ -62,12 +63,22 @@ def build(context: Context) -> SectionView:
     others = f"{len(table) - len(rows):,} further steps." if len(table) > len(rows) else ""
     used = [i for i, c in enumerate(COLUMNS) if c.key not in _WHERE_USED or any(row[i] for row in rows)]
     columns, cells = tuple(COLUMNS[i] for i in used), tuple(tuple(row[i] for i in used) for row in rows)
-    return SectionView(
-        "steps",
-        "Steps",
-        _note(time, context.analysis.utilisation_reliable or not len(context.analysis.gpu_time)),
-        (FactsView("", _facts(table, time)), TableView("steps", "steps", columns, cells, 0, others=others)),
+    reliable = context.analysis.utilisation_reliable or not len(context.analysis.gpu_time)
+    windows = tuple(_window(table, i) for i in range(len(rows)))
+    chart = steps_chart(table, windows, reliable)
+    blocks: tuple[Block, ...] = (
+        FactsView("", _facts(table, time)),
+        *((ChartsView((chart,)),) if chart else ()),
+        TableView("steps", "steps", columns, cells, 0, others=others, windows=windows, shows="this step"),
     )
+    return SectionView("steps", "Steps", _note(time, reliable), blocks)
+
+
+def _window(table: StepWindows, i: int) -> tuple[int, int]:
+    """Return what shows a step: its window on the device, else its mark on the host."""
+    if int(table.window_start[i]) >= 0:
+        return int(table.window_start[i]), int(table.window_end[i])
+    return int(table.start[i]), int(table.start[i] + table.wall[i])
 
 
 def _note(time: StepTime, reliable: bool) -> str:
