@@ -17,7 +17,7 @@
     const data = bytes(text.trim()), out = {};
     await Promise.all(layout.map(async (c) => {
       const raw = await inflate(data.subarray(c.from, c.to)), n = c.length;
-      const numbers = c.planes === 1 ? raw.slice(0, n) : new Float64Array(n);
+      const numbers = c.planes === 1 ? raw.subarray(0, n) : c.planes === 2 ? new Uint16Array(n) : c.planes <= 4 ? new Uint32Array(n) : new Float64Array(n);
       if (c.planes > 1) for (let k = 0, scale = 1; k < c.planes; k++, scale *= 256) {
         const at = k * n;
         for (let i = 0; i < n; i++) numbers[i] += raw[at + i] * scale;

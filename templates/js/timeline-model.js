@@ -11,7 +11,7 @@
     const n = view.layout.items, rows = view.layout.rows, offset = new Int32Array(rows.length + 1), unit = view.layout.unit;
     const start = new Float64Array(n), end = new Float64Array(n), entry = new Uint16Array(n), block = new Int32Array(n).fill(-1);
     const busyBefore = new Float64Array(n + 1); // ns of all items before one, by number: what a pixel covers is a difference
-    const longest = new Int32Array(Math.ceil(n / CHUNK)); // by chunk
+    const sizes = new Float32Array(n), longest = new Int32Array(Math.ceil(n / CHUNK)); // by item, rounded; the longest by chunk
     const { gap, length, entry: coded, busy, number } = columns;
     let i = 0, blocks = 0, span = Math.max(1, view.layout.span), long = -1;
     rows.forEach((count, r) => {
@@ -25,6 +25,7 @@
         entry[i] = coded[i] & ~BLOCK;
         if (coded[i] & BLOCK) { busyBefore[i + 1] = busyBefore[i] + (size * busy[blocks]) / 255; block[i] = blocks++; } else busyBefore[i + 1] = busyBefore[i] + size;
         if (i % CHUNK === 0) long = -1;
+        sizes[i] = size;
         if (size > long) { long = size; longest[(i / CHUNK) | 0] = i; }
       }
       offset[r + 1] = i;
@@ -46,10 +47,10 @@
     }
     /* The longest item of [from, to), the first of equals. */
     function longestOf(from, to) {
-      let best = from, size = end[from] - start[from];
+      let best = from, size = sizes[from];
       for (let k = from + 1; k < to;) {
         const whole = k % CHUNK === 0 && k + CHUNK <= to, c = whole ? longest[k / CHUNK] : k;
-        if (end[c] - start[c] > size) { best = c; size = end[c] - start[c]; }
+        if (sizes[c] > size) { best = c; size = sizes[c]; }
         k += whole ? CHUNK : 1;
       }
       return best;

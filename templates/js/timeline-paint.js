@@ -17,7 +17,7 @@
       y += GAP;
     }
     const place = { rowTop, laneTop, height: Math.ceil(y), bar: BAR, top: MINI + RULER, width: 0, label: 200, colours: {}, toX, toTime };
-    const merged = model.number.length > 0;
+    const merged = model.number.length > 0, every = [...rowTop.subarray(0, model.offset.length - 1)].map((top, r) => ({ r, top }));
     let scale = 1, mini = null, said = null; // said: what stands left of the lanes, cut to its room
 
     function theme() {
@@ -44,7 +44,7 @@
       const host = model.lanes.find((l) => l.rows && !l.device && !/ · (marks|annotations)$/.test(l.label));
       if (tops.length && host) shown.push(host);
       const tall = Math.max(2, Math.floor((MINI - 6) / shown.length)), whole = { from: 0, to: model.span };
-      shown.forEach((lane, k) => rows.row(lane.first, whole, { left: place.label, right: place.width, top: 3 + k * tall, tall: tall - 1 }, null, false));
+      rows.draw(shown.map((lane, k) => ({ r: lane.first, top: 3 + k * tall })), whole, { left: place.label, right: place.width, tall: tall - 1, written: false }, null);
     }
     function cacheMini() {
       mini = document.createElement("canvas");
@@ -146,12 +146,11 @@
       pen.globalAlpha = alpha; pen.fillStyle = place.colours.accent; pen.fillRect(x, top, right - x, place.height - top); pen.globalAlpha = 1;
     }
     function drawLanes(range, match) {
-      const spot = { left: place.label, right: place.width, top: 0, tall: BAR };
       model.lanes.forEach((lane, k) => {
         if (k) { pen.fillStyle = place.colours.hair; pen.fillRect(0, laneTop[k] - GAP / 2 - 1, place.width, 1); }
         if (model.lines[k]) drawLine(k, range);
-        for (let r = lane.first; r < lane.first + lane.rows; r++) { spot.top = rowTop[r]; rows.row(r, range, spot, match, true); }
       });
+      rows.draw(every, range, { left: place.label, right: place.width, tall: BAR, written: true }, match);
     }
     function drawOverview(range) {
       const { label, width, colours } = place, perNs = (width - label) / model.span;

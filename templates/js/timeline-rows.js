@@ -1,25 +1,35 @@
-/* traceview timeline, rows: draws the slices of one row. Exposes TV.timelineRows(pen, model, names).
+/* traceview timeline, rows: draws the slices of rows. Exposes TV.timelineRows(pen, model, names).
    What begins within one pixel becomes one column, coloured by its longest slice and shaded by how much all of them cover;
-   sums and the longest are looked up, so the work grows with pixels, not with slices. Columns that look alike are one rectangle. */
+   sums and the longest are looked up, so the work grows with pixels, not with slices. The columns of all rows are written into
+   one small picture, a line of it per row, which is then stretched over the rows. */
 (function () {
   "use strict";
-  const SHADES = 16, HATCHED = 4; // CSS pixels from which a collective is hatched
+  const HATCHED = 4; // CSS pixels from which a collective is hatched
   const WRITTEN = 30, LETTER = 5.9; // CSS pixels: the narrowest slice with text, the width of a letter
+  const FAINT = 0.16; // of what a search does not match
 
   function timelineRows(pen, model, names) {
     const { start, end, entry, block, offset, classOfEntry, nameOfEntry, busyBefore } = model;
     const hatched = model.tokens.map((token) => token === "collective");
-    let colours = null, hatch = null;
+    const strip = document.createElement("canvas"), ink = strip.getContext("2d");
     const texts = new Map(); // what fits, by name and room
+    let colours = null, hatch = null, numbers = null, picture = null, points = null, stripes = null; // points: of the picture, a number each
 
+    /* A colour as the picture holds it: blue, green, red, without alpha. */
+    function number(colour) {
+      ink.fillStyle = colour;
+      const hex = parseInt(ink.fillStyle.slice(1), 16);
+      return ((hex & 255) << 16) | (hex & 0xff00) | (hex >> 16);
+    }
     function theme(given) {
       colours = given;
+      numbers = colours.fill.map(number);
       const tile = document.createElement("canvas");
       tile.width = tile.height = 6;
-      const ink = tile.getContext("2d");
-      ink.strokeStyle = colours.bg; ink.globalAlpha = 0.75; ink.lineWidth = 1.4; ink.beginPath();
-      for (const x of [-6, 0, 6]) { ink.moveTo(x, 6); ink.lineTo(x + 6, 0); }
-      ink.stroke();
+      const line = tile.getContext("2d");
+      line.strokeStyle = colours.bg; line.globalAlpha = 0.75; line.lineWidth = 1.4; line.beginPath();
+      for (const x of [-6, 0, 6]) { line.moveTo(x, 6); line.lineTo(x + 6, 0); }
+      line.stroke();
       hatch = pen.createPattern(tile, "repeat");
     }
     function box(x, top, wide, tall, kind, alpha) {
@@ -37,16 +47,16 @@
       return cut;
     }
     function write(i, x, wide, top, tall, faint) {
-      const room = ((wide - 8) / LETTER) | 0, merged = block[i] >= 0;
+      const room = ((wide - 8) / LETTER) | 0, merged = block[i] >= 0, kind = classOfEntry[entry[i]];
       if (room < 2) return;
-      pen.globalAlpha = faint;
-      pen.fillStyle = merged ? colours.fg : colours.on[classOfEntry[entry[i]]];
       const text = merged ? "×" + model.slices(i) : fitted(nameOfEntry[entry[i]], room);
       if (merged && text.length > room) return;
-      if (!merged && hatched[classOfEntry[entry[i]]]) { // letters on stripes cannot be read
-        const under = Math.min(wide, text.length * (LETTER + 0.4) + 8), ink = pen.fillStyle;
-        pen.fillStyle = colours.fill[classOfEntry[entry[i]]]; pen.fillRect(x, top, under, tall); pen.fillStyle = ink;
+      pen.globalAlpha = faint;
+      if (!merged && hatched[kind]) { // letters on stripes cannot be read
+        pen.fillStyle = colours.fill[kind];
+        pen.fillRect(x, top, Math.min(wide, text.length * (LETTER + 0.4) + 8), tall);
       }
+      pen.fillStyle = merged ? colours.fg : colours.on[kind];
       pen.fillText(text, x + 4, top + tall - 4);
     }
     function wide(i, x, room, top, tall, faint, written) {
@@ -68,18 +78,25 @@
       const best = model.longestOf(i, j);
       return match ? ~best : best;
     }
-    /* place: {left, right, top, tall}; match: by entry, or null. */
-    function row(r, range, place, match, written) {
-      const { left, right, top, tall } = place, stop = offset[r + 1], from = range.from, to = range.to, perNs = (right - left) / (to - from);
-      let runFrom = 0, runTo = -1, runKind = -1, runShade = -1; // columns that look alike
-      let i = Math.max(offset[r], model.search(offset[r], stop, from) - 1);
+    /* Hatch what is more than a few columns of collectives side by side in a line of the picture. */
+    function hatchColumns(from, wide, left, top, tall) {
+      for (let x = 0, begin = -1; x <= wide; x++) {
+        const held = x < wide && stripes[from + x] === 1;
+        if (held && begin < 0) begin = x;
+        if (!held && begin >= 0) { if (x - begin >= HATCHED) { pen.fillStyle = hatch; pen.fillRect(left + begin, top, x - begin, tall); } begin = -1; }
+      }
+    }
+
+    /* One row: wide slices at once, the rest into the line of the picture that begins at `line`; returns 1 where that holds any, 3 where it is to be hatched. */
+    function row(r, range, place, match, line) {
+      const { left, right, top, tall, written } = place, stop = offset[r + 1], { from, to } = range, perNs = (right - left) / (to - from);
+      let held = 0, i = Math.max(offset[r], model.search(offset[r], stop, from) - 1);
       if (i < stop && end[i] < from) i++;
       while (i < stop && start[i] < to) {
         const room = (end[i] - start[i]) * perNs;
         if (room >= 1) {
-          if (runTo >= 0) { box(left + runFrom, top, runTo - runFrom, tall, runKind, runShade / SHADES); runTo = -1; }
           const x = left + Math.max(0, (start[i] - from) * perNs), reach = Math.min(right, left + (end[i] - from) * perNs);
-          wide(i, x, Math.max(reach - x, 1), top, tall, match && !match[entry[i]] ? 0.16 : 1, written);
+          wide(i, x, Math.max(reach - x, 1), top, tall, match && !match[entry[i]] ? FAINT : 1, written);
           i++;
           continue;
         }
@@ -87,19 +104,37 @@
         let j = model.after(i + 1, stop, from + (column + 1) / perNs);
         if (j > i + 1 && (end[j - 1] - start[j - 1]) * perNs >= 1) j--; // it begins here and is wide
         const best = shown(i, j, match), kind = classOfEntry[entry[best < 0 ? ~best : best]];
-        const cover = Math.min(1, 0.25 + 0.75 * (busyBefore[j] - busyBefore[i]) * perNs);
-        const shade = Math.max(1, Math.round(cover * (best < 0 ? 0.16 : 1) * SHADES));
-        if (runTo === column && runKind === kind && runShade === shade) runTo = column + 1;
-        else {
-          if (runTo >= 0) box(left + runFrom, top, runTo - runFrom, tall, runKind, runShade / SHADES);
-          runFrom = column; runTo = column + 1; runKind = kind; runShade = shade;
-        }
+        const cover = Math.min(1, 0.25 + 0.75 * (busyBefore[j] - busyBefore[i]) * perNs) * (best < 0 ? FAINT : 1);
+        points[line + column] = (Math.max(1, (cover * 255) | 0) << 24) | numbers[kind];
+        held |= 1;
+        if (hatched[kind]) { held = 3; stripes[line + column] = 1; }
         i = j;
       }
-      if (runTo >= 0) box(left + runFrom, top, runTo - runFrom, tall, runKind, runShade / SHADES);
-      pen.globalAlpha = 1;
+      return held;
     }
-    return { row, theme };
+    /* Rows [{r, top}] of a view; place: {left, right, tall, written}; match: by entry, or null. */
+    function draw(list, range, place, match) {
+      const width = Math.ceil(place.right - place.left) + 1, spot = { ...place, top: 0 };
+      if (!list.length || width < 2) return;
+      if (!picture || picture.width !== width || picture.height < list.length) {
+        strip.width = width; strip.height = list.length;
+        picture = ink.createImageData(width, list.length);
+        points = new Int32Array(picture.data.buffer);
+        stripes = new Uint8Array(points.length);
+      } else { points.fill(0); stripes.fill(0); }
+      const held = list.map(({ r, top }, k) => { spot.top = top; return row(r, range, spot, match, k * width); });
+      pen.globalAlpha = 1;
+      ink.putImageData(picture, 0, 0);
+      const smooth = pen.imageSmoothingEnabled;
+      pen.imageSmoothingEnabled = false;
+      list.forEach(({ top }, k) => {
+        if (!held[k]) return;
+        pen.drawImage(strip, 0, k, width, 1, place.left, top, width, place.tall);
+        if (held[k] & 2) hatchColumns(k * width, width, place.left, top, place.tall);
+      });
+      pen.imageSmoothingEnabled = smooth;
+    }
+    return { draw, theme };
   }
   TV.timelineRows = timelineRows;
 })();

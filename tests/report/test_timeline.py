@@ -128,6 +128,14 @@ def test_a_step_of_median_length_is_the_window_that_stays_exact() -> None:
     assert first.exact
 
 
+def test_what_fits_the_budget_is_exact_whichever_lanes_it_lies_in(tmp_path: Path) -> None:
+    events = [event("kernel", "k", 10 * i, 5) for i in range(100)]
+    events += [event("cpu_op", "op", 2 * i, 1) for i in range(900)]
+    view = Timeline(analyze(trace_of(tmp_path / "t.json", events))).view(NameBook(), 1_000)
+    assert view is not None
+    assert view.note == "All 1,000 slices are exact."
+
+
 def test_what_is_not_drawn_is_counted(tmp_path: Path) -> None:
     events = [event("cpu_op", f"op{i}", i, 200 - 2 * i) for i in range(60)]
     events.append(event("kernel", "no time", 0, 0))

@@ -104,11 +104,15 @@ def _classes(analysis: Analysis, legend: tuple[Legend, ...], items: Items) -> np
 def _share_budget(tiers: tuple[Bars, ...], windows: Windows, budget: int) -> Items:
     """Reduce tier after tier: the GPU gets its share first, what it leaves goes on to the next."""
     inside = [touched(t, windows) for t in tiers]
+    outside = [len(t) - n for t, n in zip(tiers, inside, strict=True)]
     parts: list[Items] = []
     left = budget
     for i, (tier, part) in enumerate(zip(tiers, (GPU_SHARE, HOST_SHARE, 1.0), strict=True)):
         free = max(left - sum(inside[i:]), 0)
-        items = reduce(tier, int(free * part) + inside[i], windows)
+        share = max(
+            int(free * part), free - sum(outside[i + 1 :])
+        )  # what those after it do not need is its own
+        items = reduce(tier, share + inside[i], windows)
         parts.append(items)
         left -= len(items)
     return join(parts)
