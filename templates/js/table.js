@@ -73,7 +73,7 @@
     const tools = element("div", { className: "tools" }, search, count, element("span", { className: "space" }), size, choose, csv);
     root.replaceChildren(...base, tools, element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": "Table of " + spec.noun }, grid), pages, printed, ...note);
     if (rows.length <= 10) { search.hidden = size.hidden = count.hidden = true; }
-    if (columns.length < 3 && !trend) choose.hidden = true;
+    if (columns.length < 5 && !trend && columns.every((c) => !c.hidden)) choose.hidden = true; // too few to choose from
 
     function compare(x, y) {
       const j = state.sort, a = shown(rows[x], j), b = shown(rows[y], j);

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import random
+import re
 import time
 
 import pytest
@@ -149,3 +151,41 @@ def test_what_cannot_be_read_is_refused(visit: Visitor, expression: str) -> None
     seen = visit(html=render_html(REPORT))
     code = "e => { try { TV.expression(e); return 'taken'; } catch (x) { return x.name; } }"
     assert seen.page.evaluate(code, expression) == "SyntaxError"
+
+
+def test_a_row_has_a_small_line_of_its_steps_that_says_what_it_shows(visit: Visitor) -> None:
+    seen = visit()
+    spark = seen.page.locator("[data-table=kernels] .spark").first
+    label = spark.get_attribute("aria-label")
+    assert re.fullmatch(r"8 steps: min [\d.]+, median [\d.]+, max [\d.]+ ms", label or "")
+    data = "JSON.parse(document.getElementById('tv-data').textContent).tables.find(t => t.id === 'kernels').trend"
+    low, middle, high, heights = seen.js(f"{data}.rows[0]")
+    assert label == f"8 steps: min {low / 1e6:.3f}, median {middle / 1e6:.3f}, max {high / 1e6:.3f} ms"
+    points = seen.js(
+        "document.querySelector('[data-table=kernels] .spark polyline').getAttribute('points')"
+    ).split()
+    assert len(points) == len(heights) == 8
+    top, bottom = min(float(p.split(",")[1]) for p in points), max(float(p.split(",")[1]) for p in points)
+    assert top == 1.5
+    assert bottom <= 16.5
+    assert seen.js("document.querySelectorAll('[data-table=operators] .spark').length") > 5
+    seen.page.locator("[data-table=kernels] .chooser summary").click()
+    seen.page.locator("[data-table=kernels]").get_by_label("Per step").uncheck()
+    assert seen.js("document.querySelectorAll('[data-table=kernels] .spark').length") == 0
+    assert "Per step" not in seen.js(HEADS.format("kernels"))
+
+
+@pytest.mark.parametrize("table", ["gaps", "steps", "queue-over-time"])
+def test_a_button_of_a_row_shows_its_window_in_the_timeline(visit: Visitor, table: str) -> None:
+    seen = visit()
+    data = json.loads(seen.js("document.getElementById('tv-data').textContent"))
+    spec = next(t for t in data["tables"] if t["id"] == table)
+    button = seen.page.locator(f"[data-table={table}] td.show button").nth(1)
+    row = int(str(button.evaluate("b => b.closest('tr').id")).rsplit("-", 1)[1])
+    zero = data["timeline"]["layout"]["zero"]
+    wanted = [w - zero for w in spec["windows"][row]]
+    button.click()
+    begin, end = seen.js("[TV.line.state.range.from, TV.line.state.range.to]")
+    assert begin <= wanted[0] < wanted[1] <= end
+    assert end - begin <= 1.31 * (wanted[1] - wanted[0]) or begin == 0 or wanted[1] - wanted[0] < 1_000
+    assert button.get_attribute("aria-label") == f"Show {spec['shows']} in the timeline"

@@ -25,6 +25,7 @@ from traceview.analyses.launch_behaviour import launch_behaviour
 from traceview.analyses.launches import launches
 from traceview.analyses.notices import notices
 from traceview.analyses.operators import operators
+from traceview.analyses.per_step import per_step
 from traceview.analyses.phases import phases
 from traceview.analyses.rules import Rules, load_rules
 from traceview.analyses.selected import chosen_steps
@@ -50,6 +51,7 @@ ANALYSES: tuple[tuple[str, Callable[[Workspace], Any]], ...] = (
     ("categories", categories),
     ("steps", steps),
     ("step_windows", step_windows),
+    ("per_step", per_step),
     ("gaps", gaps),
     ("gap_slices", gap_slices),
     ("syncs", synchronisation),

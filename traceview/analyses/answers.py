@@ -13,6 +13,7 @@ from traceview.analyses.gap_slices import GapSlices
 from traceview.analyses.gaps import GapCauses, GapLengths, Gaps, gap_causes, gap_lengths
 from traceview.analyses.health import Health
 from traceview.analyses.launch_behaviour import LaunchBehaviour
+from traceview.analyses.per_step import PerStep
 from traceview.analyses.phases import Phases
 from traceview.analyses.results import (
     Categories,
@@ -44,6 +45,7 @@ class Results:
     categories: Categories
     steps: StepTimes
     step_windows: StepWindows
+    per_step: PerStep
     gaps: Gaps
     gap_slices: GapSlices
     syncs: Syncs

@@ -25,7 +25,7 @@ def operators(workspace: Workspace) -> Operators:
     trace, tree = workspace.trace, workspace.nesting
     kind = trace.slices.kind[tree.rows]
     listed = np.flatnonzero(np.isin(kind, tuple(_KINDS)))
-    label = _labels(workspace)
+    label = labels_of_positions(workspace)
     used, group = compact(label[listed], len(trace.names))
     groups = len(used)
     dur = trace.slices.dur[tree.rows]
@@ -39,7 +39,7 @@ def operators(workspace: Workspace) -> Operators:
         names,
         texts(_KINDS[Kind(k)] for k in kinds.tolist()),
         sums(group, (~merged).astype(np.int64), groups),
-        sums(group, _self_time(tree, dur)[listed], groups),
+        sums(group, self_time(tree, dur)[listed], groups),
         sums(group[outermost], dur[listed[outermost]], groups),
         sums(group, own[listed], groups),
         sums(group[outermost], inside[listed[outermost]], groups),
@@ -52,7 +52,7 @@ def operators(workspace: Workspace) -> Operators:
     return table if without is None else _with_rest(table, without)
 
 
-def _labels(workspace: Workspace) -> np.ndarray:
+def labels_of_positions(workspace: Workspace) -> np.ndarray:
     """Return the name code of each position; all ProfilerStep#N share the code of the first."""
     trace = workspace.trace
     label: np.ndarray = trace.slices.name[workspace.nesting.rows]
@@ -72,7 +72,7 @@ def _profiler_steps(workspace: Workspace) -> np.ndarray:
     return found
 
 
-def _self_time(tree: Nesting, dur: np.ndarray) -> np.ndarray:
+def self_time(tree: Nesting, dur: np.ndarray) -> np.ndarray:
     """Return durations less those of the children; rounding never makes them negative."""
     child = np.flatnonzero(tree.parent >= 0)
     own: np.ndarray = np.maximum(dur - sums(tree.parent[child], dur[child], len(dur)), 0)

@@ -223,7 +223,7 @@ def kernel_lengths(trace: Trace) -> ChartView | None:
         f"Histogram of {count(len(lengths))} kernel durations, median {duration(float(np.median(lengths)))}."
     )
     return ChartView(
-        "chart-lengths", "Kernel durations", "How many kernels are how long.", alt, 300, figure, "kernel-lengths"
+        "chart-lengths", "Kernel durations", "How many kernels are how long; the table has wider classes.", alt, 300, figure, "kernel-lengths"
     )  # fmt: skip
 
 

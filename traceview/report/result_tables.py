@@ -28,6 +28,7 @@ TABLES: dict[str, Callable[[Analysis], Table]] = {
     "gpu-time": lambda a: a.gpu_time,
     "window-time": lambda a: a.window_time,
     "steps": lambda a: a.step_windows,
+    "per-step": lambda a: a.per_step,
     "gaps": lambda a: a.gaps,
     "gap-causes": lambda a: a.gap_causes,
     "gap-lengths": lambda a: a.gap_lengths,

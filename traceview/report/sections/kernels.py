@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from traceview.analyses.per_step import KERNEL
 from traceview.report.context import NO_KERNELS, Context
+from traceview.report.trends import per_step
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.report.wording import only_recorded
 from traceview.units import duration, plural, shown
@@ -48,7 +50,10 @@ def build(context: Context) -> SectionView:
         calls = plural(int(table.calls[top:].sum()), "call")
         others = f"Others ({len(table) - top:,} names): {rest} in {calls}."
     base = _base(context)
-    views = [TableView("kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others, base=base)]
+    trend = per_step(context.analysis, KERNEL, [str(n) for n in table.name[:top]])
+    views = [
+        TableView("kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others, base=base, trend=trend)
+    ]
     if len(set(context.analysis.kernels_by_stream.stream.tolist())) > 1:
         views.append(_by_stream(context))
     note = "Grouped by full name, from the single durations. Copies and fills are a table of their own."

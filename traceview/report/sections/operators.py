@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from traceview.analyses.per_step import ON_DEVICE as DEVICE_SELF
+from traceview.analyses.per_step import ON_HOST as HOST_SELF
 from traceview.report.context import Context
+from traceview.report.trends import per_step
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.report.wording import begin
 from traceview.units import duration, shown
@@ -51,7 +54,11 @@ def build(context: Context) -> SectionView:
     on_device = len(columns) > len(COLUMNS)
     note, base = _texts(device) if on_device else (HOST_ONLY, "")
     others = _others(context, rest, on_device) if rest else ""
-    view = TableView("operators", "operators", columns, tuple(rows), sort, others=others, base=base)
+    what = DEVICE_SELF if len(context.analysis.gpu_time) else HOST_SELF
+    trend = per_step(context.analysis, what, [str(table.name[i]) for i in top])
+    view = TableView(
+        "operators", "operators", columns, tuple(rows), sort, others=others, base=base, trend=trend
+    )
     return SectionView("operators", "Operators", note, (view,))
 
 
