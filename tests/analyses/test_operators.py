@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -156,6 +157,14 @@ def test_own_device_times_add_up_to_all_device_work(
     assert (table.cpu_total + rounding >= table.cpu_self).all()
     assert (table.cpu_self >= 0).all()
     assert int(table.device_total.max(initial=0)) <= int(analysis.kernels.sum.sum())
+
+
+def test_ops_of_one_name_that_cross_have_no_more_own_time_than_in_all() -> None:
+    crossing = [op("a", 0, 9), op("a", 1, 4), op("a", 2, 5), op("a", 3, 6)]
+    table = analysed(*crossing, launch(20, 1, 1), kernel("k", 30, 1, 1)).operators
+    (row,) = np.flatnonzero(table.name == "a")
+    assert table.cpu_self[row] == 15_000
+    assert table.cpu_total[row] == 15_000
 
 
 @given(calls)

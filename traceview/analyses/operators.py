@@ -35,12 +35,14 @@ def operators(workspace: Workspace) -> Operators:
     kinds = np.zeros(groups, np.uint8)
     kinds[group[::-1]] = kind[listed][::-1]
     names = texts(trace.names[n] for n in used.tolist())
+    cpu_self = sums(group, self_time(tree, dur)[listed], groups)
+    cpu_total = sums(group[outermost], dur[listed[outermost]], groups)
     table = Operators(
         names,
         texts(_KINDS[Kind(k)] for k in kinds.tolist()),
         sums(group, (~merged).astype(np.int64), groups),
-        sums(group, self_time(tree, dur)[listed], groups),
-        sums(group[outermost], dur[listed[outermost]], groups),
+        cpu_self,
+        np.maximum(cpu_total, cpu_self),  # slices that cross on a thread count twice in self: no file should hold any
         sums(group, own[listed], groups),
         sums(group[outermost], inside[listed[outermost]], groups),
     )
