@@ -13,9 +13,9 @@
     const line = (head, text) => element("tr", {}, element("th", { scope: "row" }, ...head), element("td", { textContent: text }));
     const caps = (list) => list.flatMap((k, i) => [...(i ? [" "] : []), element("kbd", { textContent: k })]);
     const dialog = element("dialog", { className: "tl-keys", "aria-labelledby": "tl-keys-title" },
-      element("h3", { id: "tl-keys-title", textContent: "Keys and gestures of the timeline" }),
+      element("div", { className: "tl-keys-head" }, element("h3", { id: "tl-keys-title", textContent: "Keys and gestures of the timeline" }), close),
       table("Keys, while the timeline has the focus (/ and ? from anywhere)", keys.map(([list, text]) => line(caps(list), text))),
-      table("Pointer and touch", GESTURES.map(([head, text]) => line([head], text))), close);
+      table("Pointer and touch", GESTURES.map(([head, text]) => line([head], text))));
     close.onclick = () => dialog.close();
     dialog.addEventListener("click", (e) => { if (e.target === dialog) dialog.close(); });
     return { dialog, open: () => { if (!dialog.open) dialog.showModal(); } };

@@ -23,7 +23,6 @@
     function theme() {
       const dark = document.documentElement.dataset.theme === "dark", c = {};
       for (const name of ["bg", "band", "fg", "muted", "line", "hair", "accent", "ink"]) c[name] = css(name);
-      c.launch = css("c-launch");
       c.fill = model.tokens.map((t) => css("c-" + t));
       // host colours are dark in the dark theme: their text is light
       c.on = model.tokens.map((t) => (dark && /^(op|launch|runtime|annotation|sync|python|overhead)$/.test(t) ? c.fg : css("ink-" + t) || c.ink));
@@ -86,11 +85,15 @@
     /* A line of depths: filled steps, the deepest point of each pixel. */
     function drawLine(k, range) {
       const line = model.lines[k], base = laneTop[k] + LINE - 2, tall = LINE - 6, perNs = (place.width - place.label) / (range.to - range.from);
-      pen.fillStyle = place.colours.launch; pen.globalAlpha = 0.8;
+      pen.fillStyle = place.colours.muted;
       let x = place.label, level = 0, peak = 0; // from x on: the deepest point of a pixel, then what holds
+      const bar = (from, wide, high) => {
+        pen.globalAlpha = 0.4; pen.fillRect(from, base - high, wide, high);
+        if (high) { pen.globalAlpha = 1; pen.fillRect(from, base - high, wide, 1.5); }
+      };
       const reach = (to) => {
-        pen.fillRect(x, base - peak, Math.min(1, to - x), peak);
-        if (to - x > 1) pen.fillRect(x + 1, base - level, to - x - 1, level);
+        bar(x, Math.min(1, to - x), peak);
+        if (to - x > 1) bar(x + 1, to - x - 1, level);
       };
       for (let i = 0; i < line.time.length && line.time[i] < range.to; i++) {
         const now = (line.depth[i] / line.most) * tall;

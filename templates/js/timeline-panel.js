@@ -22,7 +22,7 @@
       return { short: (i ? line.depth[i - 1] : 0).toLocaleString("en-US") + " waiting at " + duration(time, model.span), text: lane.label + "  ·  " + lane.note };
     }
     function detail(item) {
-      return columns.detail[item] ? names.text(columns.detail_name[columns.detail[item] - 1]) : "";
+      return columns.detail && columns.detail[item] ? names.text(columns.detail_name[columns.detail[item] - 1]) : "";
     }
     /* Fill the panel; `go` is called with the item of a link. */
     function fill(item, go) {

@@ -54,7 +54,7 @@
       pen.globalAlpha = faint;
       if (!merged && hatched[kind]) { // letters on stripes cannot be read
         pen.fillStyle = colours.fill[kind];
-        pen.fillRect(x, top, Math.min(wide, text.length * (LETTER + 0.4) + 8), tall);
+        pen.fillRect(x, top, Math.min(wide, text.length * (LETTER + 0.4) + 8), tall - 3);
       }
       pen.fillStyle = merged ? colours.fg : colours.on[kind];
       pen.fillText(text, x + 4, top + tall - 4);

@@ -4,7 +4,7 @@
   "use strict";
   const CLOSEST = 50; // units: the closest zoom
   const KEYS = [
-    [["W", "+"], "zoom in"], [["S", "−"], "zoom out"], [["A", "D"], "pan"], [["0"], "show the whole trace"], [["F"], "show the representative window: the step of median length"],
+    [["W", "+"], "zoom in"], [["S", "−"], "zoom out"], [["A", "D"], "pan"], [["0"], "show the whole trace"], [["F"], "show the step of median length, without steps the middle eighth of the device's time"],
     [["←", "→"], "the slice before, the next one; after a search the next match of the row"], [["↑", "↓"], "the row above, below"], [["Enter"], "zoom to the chosen slice"],
     [["L"], "from a launch to what it started, and back"], [["M"], "measure: first point, second point; at the pointer, else at the chosen slice's begin and end"],
     [["Esc"], "end measuring, then choose nothing"], [["/"], "find; Enter walks on, Shift + Enter back"], [["?"], "these keys"],

@@ -31,7 +31,18 @@ def test_axe_finds_no_fault(visit: Visitor, sample: str, theme: str) -> None:
     if seen.page.locator("td.name > button").count():
         seen.page.locator("td.name > button").first.click()
     seen.js("TV.line.choose(0, false)")
+    seen.js("TV.line.measure.drag(0, TV.line.model.span / 3, true)")
     seen.page.evaluate(script)
     found = seen.page.evaluate("axe.run(document).then(r => r.violations)")
     faults = [(v["id"], v["nodes"][0]["html"][:160], v["nodes"][0].get("failureSummary")) for v in found]
     assert faults == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_fault_in_the_list_of_keys(visit: Visitor, theme: str) -> None:
+    script = axe()
+    seen = visit(color_scheme=theme, bypass_csp=True, viewport={"width": 390, "height": 600})
+    seen.page.keyboard.press("?")
+    seen.page.evaluate(script)
+    found = seen.page.evaluate("axe.run('dialog').then(r => r.violations)")
+    assert [(v["id"], v["nodes"][0]["html"][:160]) for v in found] == []

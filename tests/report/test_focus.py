@@ -69,6 +69,27 @@ def test_the_longest_gaps_are_windows_with_a_margin_of_a_quarter_on_each_side() 
     assert found[1].label.startswith("Idle gap, 400 µs: ")
 
 
+def test_a_gap_names_its_step_and_its_device_where_there_are_several() -> None:
+    events: list[Event] = []
+    for step, begin in ((4, 0), (5, 1_000)):
+        events += [
+            note(f"ProfilerStep#{step}", begin, 900),
+            launch(begin + 1, 1, step),
+            launch(begin + 3, 1, step + 10),
+        ]
+        events += [kernel("k", begin + 10, 20, step), kernel("k", begin + 300 + step, 20, step + 10)]
+    (first, second, *_) = [w.label for w in wishes(analysed(*events), None)[1:] if "in step" in w.label]
+    assert {first.split(",")[0], second.split(",")[0]} == {"Idle gap in step 4", "Idle gap in step 5"}
+    two = [
+        kernel("a", 0, 10),
+        kernel("b", 50, 10),
+        kernel("c", 0, 10, device=1),
+        kernel("d", 90, 10, device=1),
+    ]
+    labels = [w.label.split(",")[0] for w in wishes(analysed(*two), None)[1:]]
+    assert labels == ["Idle gap of device 1", "Idle gap of device 0"]
+
+
 def crowded() -> list[Event]:
     """Return 40 steps of 20 launches and kernels among many small operators, with one long gap in step 30."""
     events, at = [], 0.0

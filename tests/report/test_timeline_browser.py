@@ -259,7 +259,7 @@ def test_windows_can_be_gone_to_and_say_whether_they_are_exact(visit: Visitor) -
     listed = seen.page.locator("#tv-timeline select option").all_inner_texts()
     assert listed[1] == "Step 4, of median length (every slice exact)"
     assert any(t.startswith("Finding: Waiting for data (") for t in listed)
-    assert any(t.startswith("Idle gap, ") for t in listed)
+    assert any(t.startswith("Idle gap in step ") for t in listed)
     windows = json.loads(seen.js("document.getElementById('tv-data').textContent"))["timeline"]["windows"]
     inside = seen.page.locator(".tl-inside")
     for number, window in enumerate(windows):
@@ -271,6 +271,28 @@ def test_windows_can_be_gone_to_and_say_whether_they_are_exact(visit: Visitor) -
     show_all(seen)
     seen.until("/blocks of merged slices$/.test(document.querySelector('.tl-inside').textContent)")
     assert inside.inner_text().startswith("45.8")
+
+
+def test_the_list_of_windows_works_by_keyboard(visit: Visitor) -> None:
+    seen = visit()
+    show_all(seen)
+    seen.until("document.querySelector('#tv-timeline select').value === ''")
+    seen.page.focus("#tv-timeline select")
+    seen.page.keyboard.press("ArrowDown")
+    assert width(seen) < seen.js("TV.line.model.span")
+    first = seen.js(RANGE)
+    seen.page.keyboard.press("ArrowDown")
+    assert seen.js(RANGE) != first
+
+
+def test_plus_and_minus_zoom(visit: Visitor) -> None:
+    seen = visit()
+    show_all(seen)
+    whole = width(seen)
+    seen.page.keyboard.press("+")
+    assert width(seen) == pytest.approx(0.6 * whole)
+    seen.page.keyboard.press("-")
+    assert width(seen) == pytest.approx(whole)
 
 
 def test_a_question_mark_lists_every_key_and_escape_closes_it(visit: Visitor) -> None:

@@ -57,7 +57,9 @@ def _gaps(analysis: Analysis) -> list[Window]:
     found = []
     for i in longest:
         start, dur = int(gaps.start[i]), int(gaps.dur[i])
-        where = f" of device {gaps.device[i]}" if several else ""
+        step = int(gaps.step[i])
+        where = f" in step {int(analysis.step_windows.number[step])}" if step >= 0 else ""
+        where += f" of device {gaps.device[i]}" if several else ""
         label = f"Idle gap{where}, {duration(dur)}: {gaps.cause[i]}"
         found.append(Window(label, start - dur // _MARGIN, start + dur + dur // _MARGIN, exact=False))
     return found
