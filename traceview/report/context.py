@@ -51,5 +51,8 @@ def no_device(analysis: Analysis) -> str:
     )
 
 
-NO_KERNELS = "This trace holds no device records; the first section says how to record them."
-"""The same for the sections that follow."""
+NO_KERNELS = (
+    "No device records in this trace: record the device's activity beside the host's, as told above under the time of "
+    "the device."
+)
+"""The same for the other sections."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from traceview.analyses.collectives import FORMULAS
+from traceview.events import Kind
 from traceview.report.context import NO_KERNELS, Context
+from traceview.report.longest import longest_records
 from traceview.report.sections.gaps import shown
 from traceview.report.view import Cell, Column, DefinitionsView, SectionView, TableView
 from traceview.units import data_size, duration
@@ -55,7 +57,11 @@ def build(context: Context) -> SectionView:
     others = ""
     if len(table) > top:
         others = f"Others ({len(table) - top:,} rows): {duration(int(table.sum[top:].sum()))}."
-    view = TableView("collectives", "collectives", COLUMNS, tuple(rows), sort=7, page=10, others=others)
+    windows = longest_records(context.trace, (Kind.KERNEL,), [str(n) for n in table.name[:top]])
+    view = TableView(
+        "collectives", "collectives", COLUMNS, tuple(rows), sort=7, page=10, others=others,
+        windows=windows, shows="the longest record of this name",
+    )  # fmt: skip
     formulas = DefinitionsView("Bandwidth", tuple(_formula(i) for i in range(len(FORMULAS))))
     return SectionView("collectives", "Collectives", NOTE, (view, formulas))
 
