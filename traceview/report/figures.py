@@ -152,14 +152,14 @@ def launch_and_kernel_time(analysis: Analysis, cost: dict[str, float], labels: L
 def time_by_category(analysis: Analysis) -> ChartView:
     """Show device time by category as bars."""
     table, device = analysis.categories, device_word(analysis.trace)
-    labels = [str(c) for c in table.category]
-    others = palette.added(analysis)
+    names = [str(c) for c in table.category]
+    labels, others = [shown(c, _LABEL * 2) for c in names], palette.added(analysis)
     values = [int(v) / 1e6 for v in table.sum]
     texts = [
         [label, f"{milliseconds(int(ns))}: {share(float(part))} of device work, {plural(int(calls), 'call')}"]
         for label, ns, part, calls in zip(labels, table.sum, table.share, table.calls, strict=True)
     ]
-    tokens = [palette.token(c, others) for c in labels]
+    tokens = [palette.token(c, others) for c in names]
     figure = {
         "data": [_bars(values, tokens, texts, f"{device} time")],
         "layout": {
