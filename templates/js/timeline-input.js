@@ -59,7 +59,7 @@
       }
       const zone = painter.zone(e.offsetY), gauge = zone !== "mini" && (state.measuring || (e.shiftKey && zone === "rows"));
       held = { x: e.offsetX, zone: gauge ? "measure" : zone, range: state.range, moved: false, still: STILL[e.pointerType] || 3 };
-      if (zone === "mini") jump(e.offsetX);
+      if (zone === "mini" && e.pointerType !== "touch") jump(e.offsetX); // a finger may be on its way to scroll the page
     });
     canvas.addEventListener("pointermove", (e) => {
       state.pointer = painter.zone(e.offsetY) !== "mini" && e.offsetX >= painter.label ? at(e.offsetX) : null;
@@ -67,8 +67,8 @@
       if (pinch) { squeeze(); return; }
       if (!held) { if (e.pointerType !== "touch") line.hover(e.offsetX, e.offsetY); return; }
       held.moved = held.moved || Math.abs(e.offsetX - held.x) > held.still;
+      if (!held.moved) return;
       if (held.zone === "mini") jump(e.offsetX);
-      else if (!held.moved) return;
       else if (held.zone === "ruler") { state.drag = [at(held.x), at(e.offsetX)]; line.ask(); }
       else if (held.zone === "measure") measure.drag(at(held.x), at(e.offsetX), false);
       else {
@@ -89,10 +89,15 @@
       if (!was) return;
       if (was.zone === "measure") { if (was.moved) measure.drag(at(was.x), at(e.offsetX), true); else measure.point(at(e.offsetX)); }
       else if (was.drag && was.moved) line.show(Math.min(was.drag[0], was.drag[1]), Math.max(was.drag[0], was.drag[1]));
+      else if (was.zone === "mini") jump(e.offsetX);
       else if (was.zone === "rows" && !was.moved) line.click(e.offsetX, e.offsetY);
       line.ask();
     });
-    canvas.addEventListener("pointercancel", (e) => { release(e); line.ask(); });
+    canvas.addEventListener("pointercancel", (e) => {
+      const was = release(e);
+      if (was && was.zone === "measure" && was.moved) measure.reset();
+      line.ask();
+    });
     canvas.addEventListener("pointerleave", () => { state.pointer = null; line.rest(); });
     canvas.addEventListener("dblclick", () => line.press("Enter"));
   }

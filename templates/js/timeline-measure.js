@@ -54,26 +54,29 @@
       return found.exact ? found.owner + " busy " + percent + " of it (" + duration(found.busy) + ", exact)" : found.owner + " busy about " + percent + " of it (estimate: " + (model.whole ? "it holds merged slices" : "not all device work is drawn exactly") + ")";
     }
     const between = () => [Math.min(state.from, state.to), Math.max(state.from, state.to)];
-    /* Say what is measured; `done` adds the busy shares, which a drag leaves for its end. */
-    function tell(done) {
+    /* Say what is measured; a drag is drawn on its way and told at its end. */
+    function tell() {
       clear.hidden = state.from === null;
       if (state.from === null) said.textContent = "";
       else if (state.to === null) said.textContent = "First point at " + duration(state.from, model.span) + ". Set the second one.";
       else {
         const [a, b] = between(), parts = [duration(b - a) + " from " + duration(a, model.span) + " to " + duration(b, model.span)];
-        if (done && b > a) for (const found of busy(a, b)) parts.push(share(found, b - a));
+        if (b > a) for (const found of busy(a, b)) parts.push(share(found, b - a));
         said.textContent = parts.join("  ·  ");
       }
       ask();
     }
     function inside(time) { return Math.round(Math.max(0, Math.min(model.span, time))); }
-    function drag(from, to, done) { state.from = inside(from); state.to = inside(to); tell(done); }
+    function drag(from, to, done) {
+      state.from = inside(from); state.to = inside(to);
+      if (done) tell(); else ask();
+    }
     /* The first point, or the second one where there is a first. */
     function point(time) {
       if (state.from === null || state.to !== null) { state.from = inside(time); state.to = null; } else state.to = inside(time);
-      tell(true);
+      tell();
     }
-    function reset() { state.from = state.to = null; tell(true); }
+    function reset() { state.from = state.to = null; tell(); }
     function paint(pen, place, range) {
       if (state.from === null) return;
       const { label, width, colours } = place, tall = place.height - place.top;

@@ -140,7 +140,7 @@
       const c = state.chosen, { from, to } = state.range;
       measure.point(state.pointer !== null ? state.pointer : c < 0 ? (from + to) / 2 : measure.waits ? model.end[c] : model.start[c]);
     }
-    function measuring(on) { state.measuring = on; gauge.setAttribute("aria-pressed", String(on)); }
+    function measuring(on) { state.measuring = on; gauge.setAttribute("aria-pressed", String(on)); canvas.style.cursor = on ? "crosshair" : ""; }
     function escape() {
       if (measure.open || state.measuring) { measuring(false); measure.reset(); } else choose(-1);
     }

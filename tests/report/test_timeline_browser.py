@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from functools import cache
 from pathlib import Path
@@ -77,6 +78,33 @@ def test_busy_time_between_two_points_counts_what_streams_share_once_and_is_exac
     )
     assert seen.js("TV.line.measure.busy(0, 100000)") == [{"owner": "GPU 0", "busy": 80_000, "exact": True}]
     assert seen.js("TV.line.measure.busy(62000, 70000)[0].busy") == 0
+
+
+def test_busy_time_is_that_of_a_count_microsecond_by_microsecond(visit: Visitor) -> None:
+    dice = random.Random(11)
+    work = [(dice.randrange(1_000), dice.randrange(1, 60), dice.randrange(3)) for _ in range(40)]
+    seen = visit(html=page_of(op("first", 0, 1), *(kernel("k", at, long, stream=s) for at, long, s in work)))
+    for _ in range(20):
+        begin = dice.randrange(900)
+        end = begin + dice.randrange(1, 200)
+        busy = {t for at, long, _ in work for t in range(at, at + long)} & set(range(begin, end))
+        (found,) = seen.js(f"TV.line.measure.busy({begin * 1000}, {end * 1000})")
+        assert found["busy"] == pytest.approx(1_000 * len(busy))
+        assert found["exact"] is True
+
+
+@pytest.mark.parametrize("sample", [GPU_SAMPLE, "sample_traces/quirks/two-ranks-merged.json"])
+def test_the_whole_is_as_busy_as_the_analysis_says(visit: Visitor, sample: str) -> None:
+    seen = visit(sample)
+    found = seen.js("TV.line.measure.busy(0, TV.line.model.span)")
+    expected = analyze(read_trace(asset(sample))).gpu_time.busy.tolist()
+    assert sorted(f["busy"] for f in found) == pytest.approx(sorted(expected))
+
+
+def test_work_in_rows_that_are_not_drawn_makes_a_measure_an_estimate(visit: Visitor) -> None:
+    seen = visit(html=page_of(*(kernel("k", i, 90) for i in range(8))))
+    seen.js("TV.line.measure.drag(0, 50000, true)")
+    assert "about 100.0 % of it (estimate: not all device work is drawn exactly)" in measured(seen)
 
 
 def test_each_device_is_measured_for_itself(visit: Visitor) -> None:
@@ -470,6 +498,23 @@ def test_one_finger_up_scrolls_the_page_and_does_not_pan(touched: Visit) -> None
     finger(touched, "touchEnd")
     touched.until(f"scrollY > {y}")
     assert touched.js(RANGE) == before
+
+
+def test_a_finger_that_scrolls_from_the_overview_does_not_jump_and_a_tap_does(touched: Visit) -> None:
+    left, top = corner(touched)
+    before, y = touched.js(RANGE), touched.js("scrollY")
+    touched.js("scrollBy(0, -100)")
+    top += 100
+    finger(touched, "touchStart", (left + 350, top + 20))
+    for step in range(15, -200, -10):
+        finger(touched, "touchMove", (left + 350, top + step))
+    finger(touched, "touchEnd")
+    touched.until(f"scrollY > {y - 60}")
+    assert touched.js(RANGE) == before
+    touched.js(f"scrollTo(0, {y})")
+    left, top = corner(touched)
+    touched.page.touchscreen.tap(left + 350, top + 20)
+    assert touched.js(RANGE)[0] > before[0]
 
 
 def test_two_fingers_zoom_where_they_are(touched: Visit) -> None:
