@@ -2,14 +2,13 @@
    Exposes TV.timelineArrows(model, links). An end out of view has a marker at the edge that says how far away it is and leads there. */
 (function () {
   "use strict";
-  const MOST = 24; // arrows of one graph launch
   const HEAD = 5, NEAR = 12, HEIGHT = 15; // CSS pixels: an arrow's head, how near a pointer must be to a marker, its text
 
   function timelineArrows(model, links) {
     let ends = null;
     const drawn = { lines: 0, marks: [] };
 
-    function choose(item) { ends = links.ends(item, MOST); }
+    function choose(item) { ends = links.ends(item); }
     function top(place, item, lane) { return item >= 0 ? place.rowTop[model.rowOf(item)] : place.laneTop[lane]; }
 
     /* From (x, y) to (right, below): a curve with a head; dashed where its launch is not drawn as a slice of its own. */
@@ -57,7 +56,7 @@
       const found = drawn.marks.find((m) => Math.abs(m.x - x) < NEAR && Math.abs(m.y - y) < NEAR);
       return found ? found.item : -1;
     }
-    return { choose, paint, at, drawn, MOST };
+    return { choose, paint, at, drawn };
   }
   TV.timelineArrows = timelineArrows;
 })();

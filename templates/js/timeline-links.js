@@ -3,6 +3,7 @@
 (function () {
   "use strict";
   const NO_DELAY = 1, WHOLE_LATENCY = 2, DELAY = 3, unfold = TV.unfold;
+  const MOST = 24; // arrows of one launch
 
   function timelineLinks(model, columns, names) {
     const items = new Int32Array(columns.origin ? columns.origin.length : 0); // the item of each record
@@ -88,21 +89,21 @@
       if (k >= 0) return record(k);
       const found = launchAt(item);
       if (!found) return null;
-      const text = found.number > 1 ? found.number.toLocaleString("en-US") + " records drawn as slices of their own, the first: " : "Started ";
+      const text = found.number > 1 ? found.number.toLocaleString("en-US") + " records drawn as slices of their own" + (found.number > MOST ? " (arrows to the first " + MOST + ")" : "") + ", the first: " : "Started ";
       return { lines: [text + names.label(model.name(found.first)) + " after " + TV.duration(model.start[found.first] - model.start[item])], target: found.first, to: "Go to first record" };
     }
-    /* Both ends of a link: {launch: {item (-1: not drawn), lane, time}, records: items by start, at most so many, number: of all}. */
-    function ends(item, most) {
+    /* Both ends of a link: {launch: {item (-1: not drawn), lane, time}, records: items by start, at most MOST, number: of all}. */
+    function ends(item) {
       if (item < 0 || model.block[item] >= 0) return null;
       const k = recordOf(item);
-      if (k >= 0) return columns.origin[k] ? { launch: { item: launchOf(k), lane: laneOf(k), time: began(k) }, records: [item], number: 1, from: "record" } : null;
+      if (k >= 0) return columns.origin[k] ? { launch: { item: launchOf(k), lane: laneOf(k), time: began(k) }, records: [item], number: 1 } : null;
       const found = launchAt(item), lane = found && model.laneOf[model.rowOf(item)], records = [];
       if (!found) return null;
       for (let i = 0; i < n; i++) if (columns.origin[i] && laneOf(i) === lane && began(i) === model.start[item]) records.push(items[i]);
       records.sort((a, b) => model.start[a] - model.start[b]);
-      return { launch: { item, lane, time: model.start[item] }, records: records.slice(0, most), number: records.length, from: "launch" };
+      return { launch: { item, lane, time: model.start[item] }, records: records.slice(0, MOST), number: records.length };
     }
-    return { about, ends };
+    return { about, ends, MOST };
   }
   TV.timelineLinks = timelineLinks;
 })();

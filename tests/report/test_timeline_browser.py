@@ -261,8 +261,8 @@ def test_a_graph_has_an_arrow_to_each_of_its_first_records_only(visit: Visitor) 
         html=page_of(op("a", 0, 600), graph, *(kernel(f"k{i}", 30 + 10 * i, 8, 9) for i in range(50)))
     )
     show_all(seen)
-    assert chosen(seen, "cudaGraphLaunch")["lines"] == seen.js("TV.line.arrows.MOST") == 24
-    assert "50 records" in selected(seen)
+    assert chosen(seen, "cudaGraphLaunch")["lines"] == seen.js("TV.line.links.MOST") == 24
+    assert "50 records drawn as slices of their own (arrows to the first 24), the first: k0" in selected(seen)
     assert chosen(seen, "k49")["lines"] == 1
 
 
@@ -273,7 +273,7 @@ def test_a_launch_that_is_merged_still_has_its_arrow(visit: Visitor) -> None:
         """(() => {
           const m = TV.line.model, lane = m.lanes.find(l => l.device);
           for (let i = m.offset[lane.first]; i < m.offset[lane.first + lane.rows]; i++) {
-            const ends = TV.line.links.ends(i, 9);
+            const ends = TV.line.links.ends(i);
             if (ends && ends.launch.item < 0 && ends.launch.lane >= 0) { TV.line.choose(i, false); TV.line.flush(); return TV.line.arrows.drawn.lines; }
           }
           return -1;
