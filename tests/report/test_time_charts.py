@@ -7,7 +7,7 @@ import re
 import plotly.graph_objects as go
 import pytest
 
-from tests.analyses.making import analysed, kernel, launch, note, op
+from tests.analyses.making import Event, analysed, kernel, launch, note, op
 from tests.pages import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visitor, html_of, report_of
 from traceview.report import Report, build_report
 from traceview.report.kpis import kpis
@@ -20,9 +20,9 @@ def chart(report: Report, name: str) -> ChartView:
     return next(c for b in blocks for c in b.charts if c.id == name)
 
 
-def stepped() -> Report:
+def stepped(*more: Event) -> Report:
     """Return a report of three steps: 60 µs of a kernel and 40 of nothing, twice; then 60 alone."""
-    events = []
+    events = list(more)
     for i in range(3):
         at = 100 * i
         events += [
@@ -55,16 +55,28 @@ def test_steps_without_a_window_are_drawn_by_their_time_on_the_host() -> None:
 
 
 def test_idle_time_is_drawn_by_cause_inside_steps_and_outside() -> None:
-    report = stepped()
+    report = stepped(kernel("late", 300, 5), kernel("later", 400, 5))
     made = chart(report, "chart-causes")
     table = next(
         b for s in report.sections for b in s.blocks if isinstance(b, TableView) and b.id == "gap-causes"
     )
     inside, outside = (t["x"] for t in made.figure["data"])
-    assert sum(inside) + sum(outside) == pytest.approx(0.08)
-    assert sorted(a + b for a, b in zip(inside, outside, strict=True)) == sorted(
-        int(r[1] or 0) / 1e6 for r in table.rows
+    assert sum(inside) == pytest.approx(0.04 + 0.04)
+    assert sum(outside) == pytest.approx(0.03 + 0.095)
+    assert sorted(a + b for a, b in zip(inside, outside, strict=True)) == pytest.approx(
+        sorted(int(r[1] or 0) / 1e6 for r in table.rows)
     )
+
+
+def test_where_all_gaps_are_inside_steps_nothing_is_split() -> None:
+    traces = chart(stepped(), "chart-causes").figure["data"]
+    assert [t["name"] for t in traces] == ["idle time"]
+    assert sum(traces[0]["x"]) == pytest.approx(0.08)
+
+
+def test_steps_on_the_host_have_no_columns_of_a_device() -> None:
+    tables = {b.id: b for s in report_of(CPU_SAMPLE).sections for b in s.blocks if isinstance(b, TableView)}
+    assert [c.key for c in tables["steps"].columns] == ["number", "wall", "marks"]
 
 
 @pytest.mark.parametrize("sample", [GPU_SAMPLE, CPU_SAMPLE, HOSTILE])

@@ -18,7 +18,7 @@ PARTS = (
     ("idle", ("idle",), "idle", "."),
 )
 """Label, columns of StepWindows, colour and pattern of the parts of a step's window, which add up to it."""
-_TICKS = 14
+_TICKS, _FEW = 14, 6  # labels of an axis; a bar is no wider than one of so many
 _HEIGHT = 320
 _LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"}
 _HOST_NOTE = "Wall time on the host; no step has a window on the device."
@@ -80,7 +80,7 @@ def _stack(label: str, token: str, pattern: str, stack: list[int], names: list[s
 
 def _layout(names: list[str], windows: list[tuple[int, int]]) -> dict[str, Any]:
     every = -(-len(names) // _TICKS)
-    ticks = list(range(0, len(names), every))
+    ticks, spare = list(range(0, len(names), every)), max(_FEW - len(names), 0) / 2
     return {
         "height": _HEIGHT,
         "barmode": "stack",
@@ -91,7 +91,7 @@ def _layout(names: list[str], windows: list[tuple[int, int]]) -> dict[str, Any]:
             "title": {"text": "step"},
             "tickvals": ticks,
             "ticktext": [names[i] for i in ticks],
-            "range": [-0.6, max(len(names), 6) - 0.4],
+            "range": [-0.6 - spare, len(names) - 0.4 + spare],
             "fixedrange": True,
         },
         "yaxis": {"title": {"text": "ms"}, "rangemode": "tozero", "fixedrange": True},
@@ -106,7 +106,7 @@ def causes_chart(table: GapCauses, whole: int) -> ChartView | None:
         return None
     causes = [str(table.cause[i]) for i in rows]
     data = []
-    split = any(int(table.inside_steps[i]) for i in rows)
+    split = all(any(int(v) for v in column[rows]) for column in (table.inside_steps, table.outside_steps))
     for label, column, token, pattern in (
         ("in gaps inside steps" if split else "idle time", "inside_steps" if split else "total", "gemm", ""),
         ("in other gaps", "outside_steps", "launch", "/"),

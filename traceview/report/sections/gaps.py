@@ -37,7 +37,7 @@ MEANINGS = {
 CAUSE_COLUMNS = (
     Column("cause", "Cause", "text"),
     Column("total", "Idle ms", "ms", "added parts of this cause", bar=True),
-    Column("share", "Share of idle", "share", "of the idle time of all devices"),
+    Column("share", "Share of idle %", "share", "of the idle time of all devices"),
     Column("gaps", "Gaps", "count", "gaps that have such a part"),
     Column("inside_steps", "Inside steps ms", "ms", "in gaps inside a step's window on the device"),
     Column("outside_steps", "Outside ms", "ms"),

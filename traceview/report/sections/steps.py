@@ -42,8 +42,8 @@ COLUMNS = (
     Column("outside", "Outside ms", "ms", "work it launched that ran outside its window"),
     Column("marks", "Remarks", "text"),
 )
-_WHERE_USED = ("exposed_collective", "exposed_copy", "exposed_fill", "outside", "marks")
-"""Columns that are left out where all of them are zero or empty."""
+_ALWAYS = ("number", "wall")
+"""Columns that are shown even where all of them are zero or empty; the others are left out then."""
 _MARKS = (
     ("open_end", "open end"),
     ("outlier", "outlier"),
@@ -61,7 +61,7 @@ def build(context: Context) -> SectionView:
         return SectionView("steps", "Steps", empty=EMPTY)
     rows = [_row(table, i) for i in range(min(len(table), MOST_ROWS))]
     others = f"{len(table) - len(rows):,} further steps." if len(table) > len(rows) else ""
-    used = [i for i, c in enumerate(COLUMNS) if c.key not in _WHERE_USED or any(row[i] for row in rows)]
+    used = [i for i, c in enumerate(COLUMNS) if c.key in _ALWAYS or any(row[i] for row in rows)]
     columns, cells = tuple(COLUMNS[i] for i in used), tuple(tuple(row[i] for i in used) for row in rows)
     reliable = context.analysis.utilisation_reliable or not len(context.analysis.gpu_time)
     windows = tuple(_window(table, i) for i in range(len(rows)))
