@@ -8,10 +8,13 @@ import numpy as np
 
 from tests.analyses.making import Event, analysed, kernel, launch
 from tests.report.test_timeline import numbers
+from traceview.analyses import analyze
+from traceview.assets import asset
 from traceview.report.lines import POINTS, STREAMS
 from traceview.report.names import NameBook
 from traceview.report.timeline import Timeline
 from traceview.report.view import Lane, TimelineView
+from traceview.sources import read_trace
 
 
 def timeline(*events: Event) -> TimelineView:
@@ -40,6 +43,17 @@ def test_streams_without_linked_launches_have_no_queue() -> None:
     view = timeline(kernel("a", 20, 5))
     assert lines(view) == []
     assert all(c["key"] != "line_gap" for c in view.layout["columns"])
+
+
+def test_ranks_in_one_file_have_a_queue_for_each_of_their_streams() -> None:
+    view = Timeline(analyze(read_trace(asset("sample_traces/quirks/two-ranks-merged.json")))).view(
+        NameBook(), 10
+    )
+    assert view is not None
+    labels = [lane.label for lane in view.lanes if lane.device or lane.points]
+    assert len(labels) == 4
+    assert labels[1::2] == [f"{label} · queue" for label in labels[::2]]
+    assert labels[0] != labels[2]
 
 
 def test_only_the_deepest_queues_are_drawn_and_long_ones_are_thinned() -> None:

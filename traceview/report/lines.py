@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -23,16 +24,12 @@ def with_queues(
 ) -> tuple[tuple[Lane, ...], dict[str, npt.NDArray[Any]]]:
     """Return the lanes with those of queues, and their points: gaps in units of the clock, and depths.
 
-    A point holds until the next. Ranks in one file have streams of the same name: no queue can be told.
+    A point holds until the next. Lanes that share their device and stream have no queue of their own.
     """
     tracks = analysis.trace.tracks
-    if len({tracks[lane.track].scope for lane in lanes if lane.device}) > 1:
-        return lanes, {}
-    place = {
-        (tracks[lane.track].device, tracks[lane.track].stream): i
-        for i, lane in enumerate(lanes)
-        if lane.device
-    }
+    keys = [(tracks[lane.track].device or "", tracks[lane.track].stream or "") for lane in lanes]
+    of_work = Counter(key for key, lane in zip(keys, lanes, strict=True) if lane.device)
+    place = {key: i for i, key in enumerate(keys) if lanes[i].device and of_work[key] == 1}
     known = [q for q in queues(analysis.launch_behaviour.depth) if q.most and (q.device, q.stream) in place]
     deepest = sorted(known, key=lambda q: -q.most)[:STREAMS]
     under = {place[q.device, q.stream]: thinned(q, POINTS) for q in deepest}
