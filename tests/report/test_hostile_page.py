@@ -6,15 +6,19 @@ import csv
 import io
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pytest
 
 from tests.pages import Visitor
 from tests.report.test_html import EVIL, Document
 from traceview.analyses import analyze, load_rules
-from traceview.report import ReportOptions, build_report, render_html
+from traceview.assets import asset
+from traceview.report import ReportOptions, build_report, html, render_html
+from traceview.report.codec import script_json
 from traceview.sources import read_trace
 
 INVISIBLE = "\u202e\u2066\u0007\u2028\u2029\ufeff\u200b\u0085\x1b[2J"
@@ -188,12 +192,43 @@ def test_a_category_of_a_user_is_text_on_charts_legends_and_tables(visit: Visito
     rules = tmp_path / "evil.rules"
     rules.write_text("</script><iframe>\u202e = script\n", encoding="utf-8")
     trace = read_trace(besieged(tmp_path / "t.json"))
-    html = render_html(build_report(analyze(trace, load_rules(rules))))
-    assert "\u202e" not in html
-    seen = visit(html=html)
+    made = render_html(build_report(analyze(trace, load_rules(rules))))
+    assert "\u202e" not in made
+    seen = visit(html=made)
     seen.js("TV.drawAll()")
     seen.until("document.querySelectorAll('#chart-categories svg').length > 0")
     assert "</script><iframe>\\u202e" in seen.js(
         "document.querySelector('[data-table=categories]').innerText"
     )
     assert seen.js(f'document.querySelectorAll("{LIVE}").length') == 0
+
+
+def test_templates_escape_everything_and_refuse_what_is_not_defined() -> None:
+    environment = html._environment()
+    assert environment.autoescape is True
+    assert environment.from_string("{{ name }}").render(name=EVIL[0]).startswith("&lt;/script&gt;")
+    with pytest.raises(jinja2.UndefinedError):
+        environment.from_string("{{ nothing }}").render()
+
+
+def test_json_in_the_page_can_end_no_block_and_no_line() -> None:
+    text = script_json({"a": "</script><!--&\u2028\u2029"})
+    assert text == '{"a":"\\u003c/script\\u003e\\u003c!--\\u0026\\u2028\\u2029"}'
+    assert json.loads(text) == {"a": "</script><!--&\u2028\u2029"}
+
+
+def test_no_style_moves_anything_or_asks_for_anything() -> None:
+    styles = "".join(asset(f"templates/css/{name}.css").read_text(encoding="utf-8") for name in html.STYLES)
+    assert not re.search(r"@keyframes|@import|url\(|smooth|transition:(?! none)|animation:(?! none)", styles)
+
+
+def test_headings_leave_no_level_out_and_the_focus_follows_the_page(page: str) -> None:
+    document = Document(page)
+    levels = [int(tag[1]) for tag, _ in document.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    tags = [tag for tag, _ in document.elements]
+    assert [tags.count(t) for t in ("main", "header", "nav", "footer")] == [1, 1, 1, 1]
+    assert set(document.attributes("tabindex")) <= {"0", "-1"}
+    assert tags.count("table") <= tags.count("caption")

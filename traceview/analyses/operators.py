@@ -42,9 +42,8 @@ def operators(workspace: Workspace) -> Operators:
         texts(_KINDS[Kind(k)] for k in kinds.tolist()),
         sums(group, (~merged).astype(np.int64), groups),
         cpu_self,
-        np.maximum(
-            cpu_total, cpu_self
-        ),  # slices that cross on a thread count twice in self: no file should hold any
+        # slices that cross on a thread count twice in self: no file should hold any
+        np.maximum(cpu_total, cpu_self),
         sums(group, own[listed], groups),
         sums(group[outermost], inside[listed[outermost]], groups),
     )
