@@ -78,6 +78,23 @@ def looks_up(module: Module, imported: Import) -> bool:
     return LEVELS[part] >= LEVELS[module.part]
 
 
+# what runs inside a job: it imports nothing that a job has not, and starts at once
+IN_A_JOB = {"", "annotations", "conditions", "guard", "naming", "recording", "schedule", "scripts"}
+
+
+def test_what_runs_inside_a_job_imports_only_errors() -> None:
+    allowed = {"traceview.errors"} | {f"traceview.capture.{m}".removesuffix(".") for m in IN_A_JOB}
+    more = [
+        f"{m.place}:{i.line} imports {i.target}"
+        for m in modules()
+        if m.part == "capture" and m.name.removeprefix("traceview.capture").removeprefix(".") in IN_A_JOB
+        for i in imports(m)
+        if part_of(i.target) is not None and not i.in_function and not i.typing_only
+        if i.target not in allowed and i.target.rpartition(".")[0] not in allowed
+    ]
+    assert not more
+
+
 def test_every_part_of_the_package_has_a_level() -> None:
     assert {m.part for m in modules()} <= LEVELS.keys()
 

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.capture.making import by_window, failing, iterations, leftovers, loop, work
+from tests.capture.rows import ROWS, Row, cycle
+from traceview.capture import annotate, record, recording, step
+from traceview.capture.recording import Recording
+from traceview.errors import UsageError
+
+SHORT = cycle(1, 1, 3, 1)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: r.name)
+def test_the_rows_hold_against_the_live_profiler(torch: Any, row: Row, tmp_path: Path) -> None:
+    found: list[Path] = []
+
+    def ready(profiler: Any) -> None:
+        found.append(tmp_path / f"trace-w{len(found)}.json")
+        profiler.export_chrome_trace(str(found[-1]))
+
+    from torch.profiler import ProfilerActivity, profile, schedule
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a schedule without warm-up, and of events that are cleared
+        chosen = schedule(**row.schedule)
+        with profile(activities=[ProfilerActivity.CPU], schedule=chosen, on_trace_ready=ready) as profiler:
+            loop(torch, profiler, row.loop, row.steps_per_iter)
+    assert by_window(found) == row.traces
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: r.name)
+def test_files_hold_the_planned_iterations(torch: Any, row: Row, tmp_path: Path) -> None:
+    with record("plan", tmp_path, **row.schedule) as steps:  # type: ignore[arg-type]
+        loop(torch, steps, row.loop, row.steps_per_iter)
+    assert by_window(steps.files) == [t for t in row.traces if t]
+    assert sorted(steps.files) == sorted(tmp_path.glob("*.gz"))
+    assert leftovers(tmp_path) == []
+
+
+def test_the_plan_is_printed_before_the_loop(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with record("train", tmp_path, total=8, wait=5, warmup=5, active=3):
+        said = capsys.readouterr().err
+    assert "traceview: train: no window: no file will be written" in said
+    assert "warning: 8 steps end before the first window is recorded: it needs 13" in said
+
+
+def test_a_loop_without_step_is_reported_at_its_end(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with record("train", tmp_path):
+        work(torch, 0)
+    assert "train: step() was never called, so nothing was recorded" in capsys.readouterr().err
+
+
+def test_silence_is_reported_once_the_patience_ends(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "PATIENCE_S", 0.01)
+    with record("train", tmp_path) as steps:
+        assert steps._watch is not None
+        steps._watch.join(10)
+        said = capsys.readouterr().err
+    assert "train: no step() in the first 0 s; call .step() at the end of each iteration" in said
+
+
+def test_a_loop_that_ends_in_warm_up_is_told_why_nothing_was_written(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with record("train", tmp_path) as steps:
+        loop(torch, steps, 6)
+    assert "nothing was recorded: 6 steps end before the first window" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_exception_leaves_whole_windows_only_and_comes_out_unchanged(torch: Any, tmp_path: Path) -> None:
+    def train(recorded: Recording) -> None:
+        with recorded:
+            loop(torch, recorded, 7)  # the first window, and one step of the second
+            raise ValueError("the loss is nan")
+
+    recorded = record("train", tmp_path, wait=0, warmup=1, active=3, repeat=2)
+    with pytest.raises(ValueError, match="the loss is nan"):
+        train(recorded)
+    assert by_window(recorded.files) == [[1, 2, 3]]
+    assert leftovers(tmp_path) == []
+
+
+def test_a_program_that_leaves_with_success_keeps_its_window(torch: Any, tmp_path: Path) -> None:
+    def train(recorded: Recording) -> None:
+        with recorded:
+            loop(torch, recorded, 4)
+            raise SystemExit(0)
+
+    recorded = record("train", tmp_path, **SHORT)  # type: ignore[arg-type]
+    with pytest.raises(SystemExit):
+        train(recorded)
+    assert by_window(recorded.files) == [[2, 3]]
+
+
+@pytest.mark.parametrize("where", ["__init__", "start", "step", "stop", "export_chrome_trace"])
+def test_a_profiler_that_fails_never_fails_the_job(
+    torch: Any,
+    where: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(torch.profiler.profile, where, failing(RuntimeError("CUPTI has gone")))
+    done = []
+    with record("train", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+        for number in range(5):
+            work(torch, number)
+            done.append(number)
+            steps.step()
+    assert done == [0, 1, 2, 3, 4]
+    said = capsys.readouterr().err
+    if where != "stop":  # this window was over before
+        assert leftovers(tmp_path) == []
+        assert not steps.files
+    assert "(RuntimeError: CUPTI has gone); the job goes on without it" in said
+
+
+def test_a_profiler_that_is_running_already_stays_so(torch: Any, tmp_path: Path) -> None:
+    from torch.profiler import ProfilerActivity, profile
+
+    recorded = record("train", tmp_path, **SHORT)  # type: ignore[arg-type]
+    with profile(activities=[ProfilerActivity.CPU]) as own, recorded:
+        loop(torch, recorded, 6)
+    own.export_chrome_trace(str(tmp_path / "own.json"))
+    assert iterations(tmp_path / "own.json") == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_folder_that_cannot_be_made_fails_no_job(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with record("train", tmp_path / "file" / "traces", **SHORT) as steps:  # type: ignore[arg-type]
+        loop(torch, steps, 6)
+    assert steps.steps == 6
+    assert "the profiler failed (NotADirectoryError" in capsys.readouterr().err
+
+
+def test_nothing_is_ever_overwritten(torch: Any, tmp_path: Path) -> None:
+    files = []
+    for _ in range(3):
+        with record("train", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+            loop(torch, steps, 6)
+        files += steps.files
+    assert len(set(files)) == len(list(tmp_path.glob("*.gz"))) == 3
+    assert [p.name.partition("-w0")[2] for p in files] == [
+        ".pt.trace.json.gz", "-2.pt.trace.json.gz", "-3.pt.trace.json.gz",
+    ]  # fmt: skip
+
+
+def test_a_decorated_function_is_recorded_each_time_it_is_called(torch: Any, tmp_path: Path) -> None:
+    @record("epoch", tmp_path, **SHORT)  # type: ignore[arg-type]
+    def epoch(iterations: int) -> int:
+        for number in range(iterations):
+            work(torch, number)
+            step()
+        return iterations
+
+    assert [epoch(6), epoch(5)] == [6, 5]
+    assert [iterations(p) for p in sorted(tmp_path.glob("*.gz"))] == [[2, 3, 4], [2, 3, 4]]
+
+
+def test_every_call_of_a_function_can_be_a_step(torch: Any, tmp_path: Path) -> None:
+    with record("serve", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+        answer = steps.each(lambda number: work(torch, number))
+        for number in range(6):
+            answer(number)
+    assert by_window(steps.files) == [[2, 3, 4]]
+
+
+def test_stepping_without_a_recording_does_nothing() -> None:
+    step()
+
+
+def test_heavy_switches_are_off_unless_asked_for(torch: Any, tmp_path: Path) -> None:
+    for label, shapes in (("plain", False), ("shapes", True)):
+        with record(label, tmp_path, shapes=shapes, **SHORT) as steps:  # type: ignore[arg-type]
+            loop(torch, steps, 6)
+    import traceview
+
+    by_label = {p.name.split("-")[0]: traceview.read_trace(p).meta.switches for p in tmp_path.glob("*.gz")}
+    assert by_label == {"plain": {}, "shapes": {"record_shapes": True}}
+
+
+def test_long_steps_shorten_the_window(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter(
+        range(0, 1000, 45)
+    )  # warm-up begins at 0 and ends at 45: nine seconds for each of five steps
+    monkeypatch.setattr(recording.time, "perf_counter", lambda: next(clock))
+    with record("slow", tmp_path) as steps:
+        loop(torch, steps, 17)
+    assert by_window(steps.files) == [[7, 8, 9]]
+    said = capsys.readouterr().err
+    assert "a step takes 9.0 s, so only 3 are recorded; active= says otherwise" in said
+    assert "too few for 'traceview diff'" in said
+
+
+def test_an_asked_number_of_steps_is_kept_however_long_they_are(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(0, 1000, 45))
+    monkeypatch.setattr(recording.time, "perf_counter", lambda: next(clock))
+    with record("slow", tmp_path, active=8) as steps:
+        loop(torch, steps, 17)
+    assert by_window(steps.files) == [list(range(7, 15))]
+
+
+def test_a_phase_is_named_in_the_trace(torch: Any, tmp_path: Path) -> None:
+    @annotate("decode")
+    def decode() -> None:
+        torch.ones(4).add(1)
+
+    with record("serve", tmp_path, wait=0, warmup=0, active=2) as steps:
+        for _ in range(2):
+            with annotate("prefill"):
+                decode()
+            steps.step()
+    import traceview
+
+    phases = traceview.analyze(traceview.read_trace(steps.files[0])).phases
+    calls = dict(zip(phases.name.tolist(), phases.calls.tolist(), strict=True))
+    assert (calls["prefill"], calls["decode"]) == (2, 2)
+
+
+def test_numbers_that_are_no_schedule_are_refused_before_the_job(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="active is 0"):
+        record("train", tmp_path, active=0)
+
+
+def test_without_torch_a_job_runs_unrecorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "torch.profiler", None)
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with record("train", tmp_path) as steps:
+        for _ in range(3):
+            with annotate("phase"):
+                steps.step()
+    assert steps.steps == 3
+    assert "the profiler failed (ModuleNotFoundError" in capsys.readouterr().err
+
+
+def test_a_trace_can_be_read_by_every_json_reader(torch: Any, tmp_path: Path) -> None:
+    import gzip
+
+    with record("train", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+        loop(torch, steps, 6)
+    document = json.loads(gzip.decompress(steps.files[0].read_bytes()))
+    marks = [e["name"] for e in document["traceEvents"] if str(e.get("name")).startswith("ProfilerStep#")]
+    assert sorted(marks) == ["ProfilerStep#2", "ProfilerStep#3", "ProfilerStep#4"]

@@ -1,0 +1,26 @@
+"""Make traces that are worth analysing: record steps of a loop, check what came out, keep it tidy.
+
+`record` and `annotate` are for programs; `traceview capture`, `bench`, `runs` and `prune` are their commands.
+Nothing here imports torch before it is used (`pip install 'traceview[capture]'`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Unpack
+
+from traceview.capture.annotations import annotate
+from traceview.capture.recording import Hooks, Options, Recording, recording_into, step
+
+__all__ = ["Options", "Recording", "annotate", "record", "step"]
+
+
+def record(label: str = "capture", folder: str | Path | None = None, **options: Unpack[Options]) -> Recording:
+    """Record some steps of a loop into trace files of a folder.
+
+    Without `folder` it is $PROFILER_OUTPUT_DIR, else `traces`. Use it as a context manager and call step()
+    on it at the end of each iteration, or as a decorator of a function that calls `traceview.capture.step()`.
+    See `Options` for what can be chosen. Raises UsageError for numbers that are no schedule; once the loop
+    runs, nothing of this fails it.
+    """
+    return recording_into(label, folder, Hooks(), options)

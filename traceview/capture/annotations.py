@@ -1,0 +1,52 @@
+"""Name a phase of a program, in the trace and for NVIDIA's tools."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ContextDecorator
+from typing import Any, Self
+
+from traceview.capture.guard import attempt
+
+
+class annotate(ContextDecorator):  # noqa: N801 - reads as the verb it is
+    """Mark what runs inside as a phase: `with annotate("decode"):`, or as a decorator.
+
+    The phase is a record_function, and an NVTX range where CUDA is in use. Without torch nothing happens.
+    """
+
+    def __init__(self, phase: str) -> None:
+        self.phase = phase
+        self._open: list[Any] = []
+        self._range = False
+
+    def _recreate_cm(self) -> Self:  # each call of a decorated function is a phase of its own
+        return type(self)(self.phase)
+
+    def __enter__(self) -> Self:
+        attempt("annotate", self._begin)
+        return self
+
+    def _begin(self) -> None:
+        if "torch" not in sys.modules:  # then nothing can be recorded
+            return
+        import torch
+
+        mark = torch.profiler.record_function(self.phase)
+        mark.__enter__()
+        self._open.append(mark)
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            torch.cuda.nvtx.range_push(self.phase)
+            self._range = True
+
+    def __exit__(self, *error: object) -> None:
+        attempt("annotate", self._end)
+
+    def _end(self) -> None:
+        if self._range:
+            import torch
+
+            self._range = False
+            torch.cuda.nvtx.range_pop()
+        while self._open:
+            self._open.pop().__exit__(None, None, None)

@@ -1,0 +1,149 @@
+"""Name the files of a capture, and put them there: whole, under a name that was free, and never half.
+
+NAME is LABEL-rank0-tp1-pid123-w0: the label, every parallel rank found, the process, the window. No host name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+TRACE, SIDECAR, PART = ".pt.trace.json.gz", ".capture.json", ".part"
+# where launchers tell a process its place among all, in the order of trust
+_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+_SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_PARALLEL = ("tp", "pp", "dp", "ep", "cp", "sp")
+_MEGATRON = {
+    "tp": "get_tensor_model_parallel_rank", "pp": "get_pipeline_model_parallel_rank",
+    "dp": "get_data_parallel_rank", "ep": "get_expert_model_parallel_rank",
+    "cp": "get_context_parallel_rank",
+}  # fmt: skip
+_VLLM = {
+    "tp": "get_tensor_model_parallel_rank", "pp": "get_pp_group", "dp": "get_dp_group", "ep": "get_ep_group",
+}  # fmt: skip
+_LONGEST_LABEL = 80
+_TRIES = 1000
+_PROCESS = secrets.token_hex(4)  # tells apart the processes of containers, where each has the same pid
+
+
+def safe_label(label: str) -> str:
+    """Return a label that can be part of a file's name: letters, digits, dot, dash and underscore."""
+    kept = re.sub(r"[^\w.-]+", "-", label, flags=re.ASCII).strip("-.")
+    return kept[:_LONGEST_LABEL] or "capture"
+
+
+def ranks() -> dict[str, int]:
+    """Return every parallel rank of this process that can be found out: rank, tp, pp, dp, ep, cp, sp."""
+    found: dict[str, int] = {}
+    rank = _first(os.environ, _RANKS)
+    if rank is None:
+        rank = _group_rank()
+    if rank is not None and (world_size() or 1) > 1:
+        found["rank"] = rank
+    for name in _PARALLEL:
+        value = _first(os.environ, (f"{name.upper()}_RANK", f"{_LONG[name]}_PARALLEL_RANK"))
+        if value is None:
+            value = _framework_rank(name)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+_LONG = {
+    "tp": "TENSOR", "pp": "PIPELINE", "dp": "DATA", "ep": "EXPERT", "cp": "CONTEXT", "sp": "SEQUENCE",
+}  # fmt: skip
+
+
+def world_size() -> int | None:
+    """Return how many processes take part, None where nobody says."""
+    found = _first(os.environ, _SIZES)
+    if found is not None:
+        return found
+    group = _group()
+    return int(group.get_world_size()) if group is not None else None
+
+
+def _first(source: Mapping[str, str], names: tuple[str, ...]) -> int | None:
+    return next((int(source[n]) for n in names if re.fullmatch(r"\d{1,9}", source.get(n, ""))), None)
+
+
+def _group() -> Any:
+    """Return torch.distributed where the job has initialised it; it is never imported for this."""
+    group = sys.modules.get("torch.distributed")
+    return group if group is not None and group.is_available() and group.is_initialized() else None
+
+
+def _group_rank() -> int | None:
+    group = _group()
+    return int(group.get_rank()) if group is not None else None
+
+
+def _framework_rank(name: str) -> int | None:
+    """Ask Megatron's or vLLM's parallel state, where the job has loaded one; not initialised is no rank."""
+    for module, getters in (
+        ("megatron.core.parallel_state", _MEGATRON),
+        ("vllm.distributed.parallel_state", _VLLM),
+    ):
+        getter = getattr(sys.modules.get(module), getters.get(name, ""), None)
+        with suppress(AssertionError, RuntimeError, ValueError, TypeError, AttributeError):
+            if getter is not None:
+                value = getter()
+                return int(getattr(value, "rank_in_group", value))
+    return None
+
+
+def name_of(label: str, window: int) -> str:
+    """Return the name of a window's files without suffix."""
+    places = "".join(f"-{k}{v}" for k, v in ranks().items())
+    return f"{safe_label(label)}{places}-pid{os.getpid()}-w{window}"
+
+
+@lru_cache(maxsize=1)
+def run_name() -> str:
+    """Return what all processes of one run share, and other runs do not: what `prune` keeps together."""
+    elastic = os.environ.get("TORCHELASTIC_RUN_ID", "")
+    if elastic and elastic != "none":
+        return safe_label(f"elastic-{elastic}")
+    if job := os.environ.get("SLURM_JOB_ID"):
+        return safe_label(f"slurm-{job}.{os.environ.get('SLURM_STEP_ID', '')}")
+    if (world_size() or 1) > 1:
+        return f"parent-{os.getppid()}"  # ranks that one launcher started
+    return f"process-{_PROCESS}"
+
+
+def part_of(folder: Path, name: str, suffix: str) -> Path:
+    """Return where a file is written before it has its name: hidden, and no other process writes there."""
+    return folder / f".{name}.{_PROCESS}{suffix}{PART}"
+
+
+def publish(part: Path, folder: Path, name: str, suffix: str) -> Path:
+    """Give a whole file its name, or the next free one of NAME, NAME-2, NAME-3; nothing is overwritten."""
+    with part.open("rb") as file:
+        os.fsync(file.fileno())  # a name must not appear before what it names
+    for number in range(1, _TRIES):
+        target = folder / f"{name}{f'-{number}' if number > 1 else ''}{suffix}"
+        if _claimed(part, target):
+            return target
+    raise FileExistsError(f"{name}{suffix}: {_TRIES} files of this name exist")
+
+
+def _claimed(part: Path, target: Path) -> bool:
+    """Move a file to a name if that is free; a link tells this in one step where the file system has links."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        return False
+    except OSError:  # no hard links here
+        if target.exists():
+            return False
+        part.rename(target)
+        return True
+    part.unlink()
+    return True
