@@ -207,16 +207,29 @@ def test_every_slice_before_the_launch_and_in_its_call_has_a_stack_of_its_own() 
         op("aten::mm", 149, 7),
     ]
     found = analysed(*before(), *events, *after(150, 160)).gap_slices
-    assert found.gap.tolist() == [0, 0, 0]
-    assert found.cause.tolist() == ["data_loading", "host_late", "inside_launch"]
-    assert (found.start + 40_000).tolist() == [100_000, 130_000, 150_000]  # times begin at the first launch
-    assert found.dur.tolist() == [30_000, 20_000, 5_000]
-    assert found.op.tolist() == ["", "aten::preprocess", "aten::mm"]
+    assert found.gap.tolist() == [0] * 5
+    assert found.cause.tolist() == ["data_loading", *["host_late"] * 3, "inside_launch"]
+    begins = [100_000, 130_000, 144_000, 149_000, 150_000]  # times begin at the first launch
+    assert (found.start + 40_000).tolist() == begins
+    assert found.dur.tolist() == [30_000, 14_000, 5_000, 1_000, 5_000]
+    assert found.op.tolist() == ["", "aten::preprocess", "", "aten::mm", "aten::mm"]
     assert found.annotation.tolist() == [
         "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
-        "",
-        "",
+        *[""] * 4,
     ]
+
+
+def test_a_long_slice_is_not_charged_to_what_runs_in_its_middle() -> None:
+    loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    events = [note(loader, 100, 90), op("aten::contiguous", 140, 10)]  # its middle is at 145
+    analysis = analysed(*before(), *events, *after(190, 200))
+    charged: dict[tuple[str, str], int] = {}
+    slices = analysis.gap_slices
+    for op_name, annotation, ns in zip(slices.op, slices.annotation, slices.dur, strict=True):
+        charged[op_name, annotation] = charged.get((op_name, annotation), 0) + int(ns)
+    assert charged["", loader] == 80_000
+    assert charged["aten::contiguous", loader] == 10_000
+    assert (analysis.gaps.op[0], analysis.gaps.annotation[0]) == ("", loader)
 
 
 def test_the_stack_of_data_loading_is_that_of_its_own_thread() -> None:

@@ -96,7 +96,7 @@ def _found(workspace: Workspace) -> _Found:
     cut = pieces(holes, states.spans(workspace))
     figures = parts(holes, cut)
     cut = with_calls(cut, holes, figures[_PLACE[INSIDE_LAUNCH]])
-    slices = slices_of(workspace, states, cut, holes, launch)
+    cut, slices = slices_of(workspace, states, cut, holes, launch)
     # the longest slice of the largest part: of what the host did before the launch, or of the launch call
     told = longest(cut, np.argmax(figures[: HOST_CAUSES + 1], axis=0))
     device = workspace.work.device[after]
