@@ -15,8 +15,10 @@ from traceview.intervals import Intervals, amount_before, total, union
 def gpu_time(workspace: Workspace) -> GpuTime:
     """Return the split of each device's span, which adds up to the nanosecond.
 
-    A device whose records are all without time has zeros.
+    A device whose records are all without time has zeros. Of chosen steps without device work it is empty.
     """
+    if workspace.whole is not None and not len(workspace.usable):  # steps that launched nothing
+        return time_within(workspace, Windows.nowhere(workspace).spans)
     work, count = workspace.work, len(workspace.devices)
     kernel = work.kind == Kind.KERNEL
     first, last = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).min)

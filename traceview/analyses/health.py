@@ -98,7 +98,7 @@ def health(workspace: Workspace) -> Health:
         capture_run=(coverage.capture + coverage.tail) * 5 > coverage.launches,
         graph_share=called.graph_kernel_share,
         cut=trace.cut,
-        cpu_only=not len(workspace.usable) and not called.calls,
+        cpu_only=not len((workspace.whole or workspace).usable) and not called.calls,
         unfinished=int(((s.flags & Flag.UNFINISHED) != 0).sum()),
         unrecorded=_unrecorded(workspace),
         recorded=_recorded(workspace),

@@ -23,7 +23,8 @@ def _notices(workspace: Workspace, results: Results) -> Iterator[Notice]:
         started = (
             f", but {plural(launches.calls, 'launch', 'launches')} on the host" if launches.calls else ""
         )
-        text = f"no kernels, copies or fills in this trace{started}: device time is unknown, not zero"
+        where = "in this trace" if workspace.whole is None else "launched in the chosen steps"
+        text = f"no kernels, copies or fills {where}{started}: device time is unknown, not zero"
         yield Notice("no_gpu_events", "warning", 1, text)
     if launches.without_gpu:
         level = "info" if launches.coverage.reliable else "warning"

@@ -45,6 +45,8 @@ def no_device(analysis: Analysis) -> str:
     if found := recorded_none(analysis):
         reason = analysis.launches.without_reason
         return f"{found}." + (f" {begin(reason)}." if reason else "")
+    if analysis.chosen:
+        return "The chosen steps launched no GPU work; others of this trace may have: choose them, or all."
     return (
         "This trace holds no GPU work. Record with ProfilerActivity.CUDA (also on AMD; XPU has its own) and let "
         "the profiled region end after torch.cuda.synchronize(), so that device records arrive in time."

@@ -50,7 +50,8 @@ def _verdict_without_device(analysis: Analysis) -> str:
     calls = int(analysis.operators.calls.sum()) if len(analysis.operators) else 0
     host = plural(calls, "operator call") if calls else "no operators"
     device = device_word(analysis.trace)
-    return f"No {device} work in this trace: {host} over {duration(analysis.trace.span_ns)}."
+    where = "was launched in the chosen steps" if analysis.chosen else "in this trace"
+    return f"No {device} work {where}: {host} over {duration(analysis.trace.span_ns)}."
 
 
 def banner(analysis: Analysis) -> tuple[BannerLine, ...]:
