@@ -41,6 +41,14 @@ def milliseconds(ns: float) -> str:
     return f"{ns / 1e6:,.3f} ms"
 
 
+def stretch(begin: int, end: int) -> str:
+    """Say where a stretch of time lies; both ends with digits enough to tell them apart."""
+    for say in (duration, milliseconds):
+        if say(begin) != say(end):
+            return f"{say(begin)} to {say(end)}"
+    return f"{begin:,} ns to {end:,} ns"
+
+
 def share(part: float) -> str:
     """Say a share of 0..1 in percent; what is not zero is never said to be 0.0 %."""
     percent = 100 * part

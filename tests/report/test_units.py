@@ -199,3 +199,9 @@ def test_what_lies_before_packages_is_dropped(name: str, shown: str) -> None:
 
 def test_clones_are_dropped_wherever_they_stand() -> None:
     assert units.short_name("void f<float>(int) [clone .constprop.0] [clone .isra.1]") == "f ‹f32›"
+
+
+def test_a_stretch_has_two_ends_that_differ() -> None:
+    assert units.stretch(1_000_000, 2_500_000) == "1.00 ms to 2.50 ms"
+    assert units.stretch(469_012_000, 469_361_000) == "469.012 ms to 469.361 ms"
+    assert units.stretch(469_012_001, 469_012_013) == "469,012,001 ns to 469,012,013 ns"

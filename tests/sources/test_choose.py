@@ -36,6 +36,7 @@ def test_reports_summaries_sidecars_and_unfinished_files_are_passed_over(tmp_pat
     put(tmp_path / "t2.json.tmp")
     put(tmp_path / "list.json", '[{"children": []}]')
     put(tmp_path / "empty.json", "")
+    put(tmp_path / "make.py", 'print({"traceEvents": []})')
     assert choose_trace(tmp_path).path == trace
 
 

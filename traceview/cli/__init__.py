@@ -23,16 +23,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit status."""
     import sys
 
-    try:
-        from traceview.cli.streams import prepare
+    from traceview.cli import ending
 
-        prepare()
+    try:
+        ending.prepare()
+        from traceview.cli import streams
+
+        streams.prepare()
         status = run(sys.argv[1:] if arguments is None else arguments)
     except KeyboardInterrupt:
         status = INTERRUPTED
     except ModuleNotFoundError as error:  # click itself is missing
         status = _lacking(error)
-    sys.exit(status)
+    sys.exit(ending.status(status) if status == INTERRUPTED else status)
 
 
 def run(arguments: Sequence[str]) -> int:

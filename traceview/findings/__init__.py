@@ -6,7 +6,7 @@ name it in RULES.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from traceview.analyses import Analysis
 from traceview.errors import UsageError
@@ -64,7 +64,7 @@ def check(analysis: Analysis) -> Findings:
     base, full, complete = base_ns(analysis), saturated(analysis), analysis.utilisation_reliable
     asked = [rule for rule in RULES if complete or not rule.needs_records]
     found = [
-        graded(f, base, Severity.NOTE if full and rule.of_idle else Severity.HIGH)
+        _within(graded(f, base, Severity.NOTE if full and rule.of_idle else Severity.HIGH), analysis)
         for rule in asked
         if (f := rule.check(analysis)) is not None
     ]
@@ -72,3 +72,12 @@ def check(analysis: Analysis) -> Findings:
     names = {rule.slug for rule in asked}
     unanswered = tuple(rule.slug for rule in RULES if rule.slug not in names)
     return Findings(tuple(found), tuple(rule.slug for rule in asked), unanswered)
+
+
+def _within(finding: Finding, analysis: Analysis) -> Finding:
+    """Return a finding whose window ends with the trace; that of chosen steps may reach into other ones."""
+    if finding.window is None or analysis.chosen:
+        return finding
+    return replace(
+        finding, window=(finding.window[0], min(finding.window[1], max(analysis.trace.span_ns, 1)))
+    )

@@ -11,7 +11,7 @@ from traceview.analyses import Analysis
 from traceview.findings import RULES, Finding, Findings
 from traceview.findings.finding import base_word
 from traceview.findings.said import PAIRS, WAITS, Naming, Said, rows_of, short, written
-from traceview.units import duration, plural, safe, share
+from traceview.units import duration, plural, safe, share, stretch
 
 SCHEMA = "traceview.findings/1"
 WIDTH = 100
@@ -95,7 +95,7 @@ def findings_text(found: Findings, analysis: Analysis, title: str, naming: Namin
             texts = (f"{label} {written(said, naming)}" for label, said in f.evidence)
             lines += _wrapped(f"Evidence: {' · '.join(texts)}")
         if f.window:
-            lines += _wrapped(f"Look at: {duration(f.window[0])} to {duration(f.window[1])} of the timeline")
+            lines += _wrapped(f"Look at: {stretch(*f.window)} of the timeline")
         lines += _wrapped(f"What to do: {f.advice}")
         lines += [*_wrapped(f"Confidence {f.confidence}; more: traceview explain {f.slug}"), ""]
     if any(f.at_stake is not None for f in found.found):

@@ -132,6 +132,8 @@ def _is_trace(path: Path) -> bool:
     text, readable = _opening(path)
     if not readable:
         return False
+    if not text.lstrip().startswith((b"{", b"[")):  # a script that holds a trace is none
+        return False
     opening = find_list(text)
     if opening is None:
         return False

@@ -12,7 +12,9 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,6 +76,7 @@ def _collect(children: list[subprocess.Popen[bytes]], place: int) -> list[Part] 
 
 def child(path: str, begin: str, stop: str) -> None:
     """Read one stretch and write it to standard output, for the process that started this one."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     container = Container(path)
     first, last = int(begin), int(stop)
     with collector_off():
@@ -85,3 +88,11 @@ def child(path: str, begin: str, stop: str) -> None:
         pickle.dump(part, sys.stdout.buffer, protocol=5)
         sys.stdout.buffer.flush()
     os._exit(0)  # nothing to tidy: freeing millions of names one by one takes longer than reading them
+
+
+def _end_with_parent() -> None:
+    """Wait for the process that started this one to close our standard input, which it does when it ends."""
+    with suppress(OSError):
+        while os.read(0, 1):
+            pass
+    os._exit(1)

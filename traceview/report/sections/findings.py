@@ -10,7 +10,7 @@ from traceview.findings.explain import explain
 from traceview.findings.said import Row, written
 from traceview.report.context import Context
 from traceview.report.view import Cell, FindingsView, FindingView, Said, SectionView, TableView
-from traceview.units import duration, plural
+from traceview.units import plural, stretch
 
 NOTHING = "No check found anything worth mending."
 
@@ -19,8 +19,7 @@ def build(context: Context) -> SectionView:
     """Show what the rules find, and fold away what they did not."""
     analysis = context.analysis
     found = check(analysis)
-    window = max(analysis.trace.span_ns, 1)
-    cards = tuple(_card(context, f, window) for f in found.found)
+    cards = tuple(_card(context, f) for f in found.found)
     parts = [plural(len(found.passed), "check") + " passed"]
     if found.unanswered:
         parts.append(f"{len(found.unanswered):,} could not be made")
@@ -30,11 +29,9 @@ def build(context: Context) -> SectionView:
     return SectionView("findings", "Findings", note, (view,))
 
 
-def _card(context: Context, finding: Finding, span: int) -> FindingView:
+def _card(context: Context, finding: Finding) -> FindingView:
     window = finding.window
-    if window is not None:
-        window = (window[0], min(window[1], span))
-    where = f"{duration(window[0])} to {duration(window[1])} from the trace's start" if window else ""
+    where = f"{stretch(*window)} from the trace's start" if window else ""
     return FindingView(
         slug=finding.slug,
         title=title_of(finding.slug),
