@@ -206,3 +206,17 @@ def test_windows_tile_and_their_parts_add_up(drawn: list[list[tuple[str, int, in
     assert all((getattr(table, p) >= 0).all() for p in PARTS)
     assert table.open_end.sum() == min(len(placed), 1)
     assert ((table.outside >= 0) & (table.outside <= table.work)).all()
+
+
+def test_steps_that_a_device_runs_in_reverse_order_have_no_periods() -> None:
+    events = [
+        event
+        for i, at in enumerate((900, 700, 500))
+        for event in (
+            note(f"ProfilerStep#{i}", 100 * i, 90),
+            launch(100 * i + 10, 5, i),
+            kernel("k", at, 40, i),
+        )
+    ]
+    time = analysed(*events).step_time
+    assert (time.basis, time.median_ns) == ("host wall", 90_000)

@@ -22,7 +22,7 @@ from traceview.events import DEVICE_WORK, Kind, Slices, Sparse, Steps, Trace
 from traceview.tables import Table
 from traceview.units import middle
 
-_RANGE = re.compile(r"\s*(\d{0,18})\s*(:?)\s*(\d{0,18})\s*")
+_RANGE = re.compile(r"\s*(\d{0,18})\s*(:?)\s*(\d{0,18})\s*", re.ASCII)
 _MARKING = (Kind.OP, Kind.ANNOTATION, Kind.PYTHON, Kind.OTHER)
 _Timed = TypeVar("_Timed", bound=Table)
 

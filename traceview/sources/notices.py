@@ -20,7 +20,7 @@ class Facts(NamedTuple):
 
 
 _MENDED = {
-    "json_repaired": "{n} places of invalid JSON were repaired (backslashes, commas, control characters, bare words)",
+    "json_repaired": "invalid JSON was repaired {n} times (backslashes, commas, control characters, bare words)",
     "encoding_repaired": "{n} runs of bytes that are no UTF-8 were replaced by U+FFFD",
     "nonfinite_number": "{n} values nan or inf were taken as missing",
     "truncated_input": "the file is cut: this is the part up to the cut",
