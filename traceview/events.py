@@ -191,6 +191,7 @@ class Metadata:
     base_ns: int | None = None
     schema_version: str | None = None
     display_unit: str | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)  # of NAME.capture.json beside the file
 
 
 @dataclass(frozen=True)

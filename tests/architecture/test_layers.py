@@ -42,12 +42,13 @@ DOORS = {
     "rich": ("report/terminal.py",),
     "pyarrow": ("report/parquet.py",),
     "torch": ("capture/",),
+    "pynvml": ("capture/conditions.py",),  # NVIDIA's own reading of clocks, where nvidia-ml-py is installed
     "dask": ("fleet/",),
     "distributed": ("fleet/",),
     "sqlite3": ("sources/nsys.py", "capture/runs.py"),
 }
 # imported inside functions only: --help must not pay for them, and torch and dask may be missing
-LATE = {"pandas", "pyarrow", "rich", "torch", "dask", "distributed"}
+LATE = {"pandas", "pyarrow", "rich", "torch", "pynvml", "dask", "distributed"}
 REQUIRED = {"click", "isal", "jinja2", "msgspec", "numpy", "orjson", "pandas", "plotly"}
 # modules beside the listed ones that serve them all
 SHARED = {

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Unpack
 
 from traceview.capture.annotations import annotate
-from traceview.capture.recording import Hooks, Options, Recording, recording_into, step
+from traceview.capture.conditions import Noted
+from traceview.capture.recording import Hooks, Options, Recording, Window, recording_into, step
 
 __all__ = ["Options", "Recording", "annotate", "record", "step"]
 
@@ -23,4 +24,25 @@ def record(label: str = "capture", folder: str | Path | None = None, **options: 
     See `Options` for what can be chosen. Raises UsageError for numbers that are no schedule; once the loop
     runs, nothing of this fails it.
     """
-    return recording_into(label, folder, Hooks(), options)
+    return recording_into(label, folder, hooks(), options)
+
+
+def hooks() -> Hooks:
+    """Return what stands around a recording: the look before, the conditions beside each trace, the look into it."""
+    noted = Noted()
+    return Hooks((_before,), (noted.opening,), (noted.written, _after))
+
+
+# verification is imported when it is needed: it brings the reader, and a job should start at once
+
+
+def _before(recording: Recording) -> None:
+    from traceview.capture.verification import before
+
+    before(recording)
+
+
+def _after(window: Window) -> None:
+    from traceview.capture.verification import after
+
+    after(window)

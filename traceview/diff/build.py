@@ -45,6 +45,7 @@ def conditions(analysis: Analysis) -> dict[str, Any]:
         "memory": bool(len(trace.memory)),
         "chosen": analysis.chosen or None,
         "peak memory": _peak_memory(trace),
+        "captured": dict(meta.conditions),
     }
 
 

@@ -10,6 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
+from traceview.diff.captured import KINDS as NOTED_KINDS
+from traceview.diff.captured import NOTED, noted
 from traceview.diff.conditions import (
     CARE,
     FEWEST_LAUNCHES,
@@ -65,7 +67,9 @@ def comparability(base: Side, new: Side, work: Matched, expected: Collection[str
         if name not in EXPECTABLE:
             raise UsageError(f"--expect {name!r} is no condition", f"use one of {', '.join(EXPECTABLE)}")
     matched, shaped, with_shapes = (share_of(work, f) for f in (linked, shaped_work, None))
-    found = [*_recorded(base, new), *_measured(base, new), *same_work(work, matched, shaped, with_shapes)]
+    captured = noted(*(side.conditions.get("captured") or {} for side in (base, new)))
+    found = [*_recorded(base, new), *captured, *_measured(base, new)]
+    found += same_work(work, matched, shaped, with_shapes)
     conditions = tuple(_forgiven(c, expected) for c in found)
     weights = {c.weight for c in conditions}
     verdict = REFUSED if REFUSED in weights else CARE if CARE in weights else FINE
@@ -73,7 +77,8 @@ def comparability(base: Side, new: Side, work: Matched, expected: Collection[str
 
 
 def _forgiven(condition: Condition, expected: Collection[str]) -> Condition:
-    kind = _KIND.get(condition.key, condition.key)
+    key = condition.key.removesuffix(NOTED)
+    kind = _KIND.get(key, key)
     if condition.alike or kind not in expected:
         return condition
     return Condition(
@@ -86,7 +91,7 @@ _KIND = {
     "device model": "device", "device count": "device", "driver and framework": "versions",
     "compared steps": "steps", "ranks": "ranks", "graph launches": "graphs", "loader": "workers",
     "matched work": "shapes", "work with shapes": "shapes", "shapes": "shapes",
-    **{f"profiler: {s}": "profiler" for s in _SWITCHES}, "profiler switches": "profiler",
+    **{f"profiler: {s}": "profiler" for s in _SWITCHES}, "profiler switches": "profiler", **NOTED_KINDS,
 }  # fmt: skip
 
 

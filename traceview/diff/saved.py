@@ -190,4 +190,5 @@ def _conditions(document: Mapping[str, Any], rows: tuple[WorkRow, ...]) -> dict[
         "memory": None,
         "chosen": kept.get("chosen"),
         "peak memory": None,
+        "captured": {str(k): str(v) for k, v in kept.get("captured", {}).items()},
     }

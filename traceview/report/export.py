@@ -81,6 +81,7 @@ def _meta(analysis: Analysis) -> dict[str, Any]:
         "backend": meta.backend,
         "base_ns": meta.base_ns,
         "devices": [{"key": d.key, "name": d.name, **d.properties} for d in analysis.trace.devices],
+        "conditions": dict(meta.conditions),
     }
 
 

@@ -103,6 +103,7 @@ def _conditions(analysis: Analysis) -> dict[str, Any]:
             {k: _plain(v) for k, v in {"key": d.key, "name": d.name, **d.properties}.items()}
             for d in trace.devices
         ],
+        "captured": {k: _plain(v) for k, v in meta.conditions.items()},
         "cut": trace.cut,
         "chosen": analysis.chosen or None,
         "warnings": {n.code: n.count for n in analysis.warnings if n.level == "warning"},

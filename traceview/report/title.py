@@ -42,6 +42,9 @@ def chips(trace: Trace) -> tuple[Chip, ...]:
         ("steps", steps(trace)),
         ("rank", f"{meta.rank} of {meta.world_size}" if meta.rank is not None and meta.world_size else ""),
         ("framework", ", ".join(f"{k} {v}" for k, v in list(meta.versions.items())[:3])),
+        ("batch", meta.conditions.get("batch", "")),
+        ("precision", meta.conditions.get("precision", "")),
+        ("throttling", meta.conditions.get("throttling", "").replace("none seen", "")),
         ("format", meta.dialect),
         ("synthetic", "made by a generator" if meta.synthetic else ""),
     ]

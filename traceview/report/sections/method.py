@@ -105,7 +105,14 @@ def build(context: Context) -> SectionView:
         blocks.append(TableView("notices", "notices", _NOTICES, tuple(rows), sort=1, page=10))
     blocks.append(DefinitionsView("Words", DEFINITIONS))
     blocks.append(DefinitionsView("Trace", _provenance(context)))
+    if context.trace.meta.conditions:
+        blocks.append(DefinitionsView("Conditions", _conditions(context)))
     return SectionView("method", "Method", blocks=tuple(blocks))
+
+
+def _conditions(context: Context) -> tuple[tuple[str, str], ...]:
+    """Return what was noted beside the trace when it was captured."""
+    return tuple((shown(k), shown(v)) for k, v in context.trace.meta.conditions.items())
 
 
 def _counted(table: str, noun: str, counts: Mapping[str, int]) -> TableView:

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import getpass
+import json
+import socket
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import traceview
+from tests.capture.making import failing, leftovers, loop
+from tests.capture.rows import cycle
+from traceview.capture import conditions, record
+
+SHORT = cycle(1, 1, 3, 1)
+
+
+def captured(torch: Any, folder: Path, **options: Any) -> tuple[Path, dict[str, Any]]:
+    """Record a window; return its trace and what stands in its sidecar."""
+    with record("run", folder, **{**SHORT, "quiet": True, **options}) as steps:
+        loop(torch, steps, 6)
+    (trace,) = steps.files
+    sidecar = trace.with_name(trace.name.replace(".pt.trace.json.gz", ".capture.json"))
+    return trace, json.loads(sidecar.read_text(encoding="utf-8"))
+
+
+def test_a_sidecar_tells_the_conditions_of_its_window(torch: Any, tmp_path: Path) -> None:
+    torch.manual_seed(7)
+    given = {"batch": 8, "shapes": [[8, 3, 32, 32]], "precision": "fp32"}
+    with torch.inference_mode():
+        trace, told = captured(torch, tmp_path, conditions=given, shapes=True)
+    assert told["schema"] == "traceview.capture/1"
+    assert told["trace"] == trace.name
+    assert told["window"] == {"index": 0, "first_step": 2, "recorded": 3, "planned": 3}
+    assert told["given"] == given
+    assert told["profiler"] == {
+        "record_shapes": True, "with_stack": False, "profile_memory": False, "with_flops": False,
+    }  # fmt: skip
+    assert told["versions"]["PyTorch"] == torch.__version__
+    settings = told["settings"]
+    assert (settings["inference_mode"], settings["seed"], settings["threads"]) == (True, 7, 1)
+    assert settings["default_dtype"] == "float32"
+    assert settings["autocast"] is None
+    assert leftovers(tmp_path) == []
+
+
+def test_autocast_is_noted(torch: Any, tmp_path: Path) -> None:
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        _, told = captured(torch, tmp_path)
+    assert told["settings"]["autocast"] == "bfloat16"
+
+
+def test_no_environment_no_host_and_no_user_is_noted(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_TOKEN", "s3cret-t0ken")
+    monkeypatch.setattr(socket, "gethostname", lambda: "node17.cluster")
+    _, told = captured(torch, tmp_path)
+    text = json.dumps(told)
+    for private in ("s3cret-t0ken", "node17", str(tmp_path), f'"{getpass.getuser()}"'):
+        assert private not in text
+
+
+def test_the_report_and_the_summary_tell_the_conditions(torch: Any, tmp_path: Path) -> None:
+    trace, _ = captured(torch, tmp_path, conditions={"batch": 8, "shapes": [[8, 3, 32, 32], [8]]})
+    analysis = traceview.analyze(traceview.read_trace(trace))
+    noted = analysis.trace.meta.conditions
+    assert noted["batch"] == "8"
+    assert noted["shapes"] == "8x3x32x32, 8"
+    assert noted["recorded steps"] == "3"
+    assert noted["inference mode"] == "off"
+    report = traceview.build_report(analysis)
+    (method,) = [s for s in report.sections if s.id == "method"]
+    (block,) = [b for b in method.blocks if getattr(b, "title", "") == "Conditions"]
+    assert ("batch", "8") in block.items
+    assert ("batch", "8") in [(c.label, c.text) for c in report.chips]
+
+
+def test_a_sidecar_that_cannot_be_written_fails_neither_job_nor_trace(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(conditions, "write_sidecar", failing(OSError(28, "No space left on device")))
+    with record("run", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+        loop(torch, steps, 6)
+    assert len(steps.files) == 1
+    assert "No space left on device" in capsys.readouterr().err
+
+
+class Nvml(SimpleNamespace):
+    """Stand in for NVIDIA's library: a device that has become hot."""
+
+    NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_TEMPERATURE_GPU = 1, 2, 0
+
+    class NVMLError(Exception):
+        """What the library raises for everything."""
+
+    def nvmlInit(self) -> None:  # noqa: N802
+        pass
+
+    def nvmlDeviceGetHandleByUUID(self, name: str) -> str:  # noqa: N802
+        assert name == "GPU-12ab"
+        return "handle"
+
+    def nvmlDeviceGetClockInfo(self, _: str, kind: int) -> int:  # noqa: N802
+        return {1: 1410, 2: 1593}[kind]
+
+    def nvmlDeviceGetTemperature(self, *_: object) -> int:  # noqa: N802
+        return 83
+
+    def nvmlDeviceGetPowerUsage(self, _: str) -> int:  # noqa: N802
+        raise self.NVMLError("Not Supported")
+
+    def nvmlDeviceGetCurrentClocksThrottleReasons(self, _: str) -> int:  # noqa: N802
+        return 0x20 | 0x4 | 0x1
+
+
+def test_clocks_and_what_holds_them_down_are_read_from_nvml(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", Nvml())  # type: ignore[arg-type]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: SimpleNamespace(uuid="12ab"))
+    assert conditions.device_state() == {
+        "sm_mhz": 1410, "memory_mhz": 1593, "temperature_c": 83,
+        "throttles": ["power cap", "software thermal"],
+    }  # fmt: skip
+
+
+def test_without_nvml_no_clock_is_guessed(torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert conditions.device_state() == {}

@@ -1,0 +1,193 @@
+"""Look before a recording whether it can succeed, and after it whether it has: causes in order of likelihood.
+
+What is found is said, never raised. The check of a written trace uses traceview's own reader.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from traceview.capture.guard import say
+from traceview.capture.recording import Recording, Window
+from traceview.units import count, data_size, plural, share
+
+LARGEST_CHECKED = 64_000_000  # bytes of a compressed trace: a larger one would hold the job up for long
+PER_STEP = (
+    4_000_000  # bytes a step may take on disk while it is written, plain and compressed; stacks: five times
+)
+_DRIVER = Path("/proc/driver/nvidia/params")
+_PROCESS = Path("/proc")
+_SYS_ADMIN, _PERFMON = 21, 38  # bits of Linux capabilities
+# programs that subscribe to the same counters and records of a device, by how their processes are called
+_SUBSCRIBERS = {
+    "nsys": "Nsight Systems", "nsys-launcher": "Nsight Systems", "ncu": "Nsight Compute", "nv-hostengine": "DCGM",
+    "dcgm-exporter": "DCGM", "rocprofv3": "rocprofv3",
+}  # fmt: skip
+
+
+class Checked(NamedTuple):
+    """Hold what a trace holds: kernels, launches and those with device records, steps, and how many lack some."""
+
+    kernels: int
+    launches: int
+    covered: int
+    steps: int
+    lacking: int  # steps where over 1 % of the launches have no device record
+
+
+def before(recording: Recording) -> None:
+    """Say what may keep this recording from showing device work, or from being written."""
+    for line in preflight(recording.folder, recording.schedule.active, bool(recording.options.get("stacks"))):
+        say(f"{recording.label}: warning: {line}")
+
+
+def preflight(folder: Path, steps: int, stacks: bool) -> list[str]:
+    """Return what stands against a recording of so many steps into a folder."""
+    found = [*_device(), *_privileges(), *_subscribers()]
+    needed = steps * PER_STEP * (5 if stacks else 1)
+    place = next((p for p in (folder, *folder.absolute().parents) if p.exists()), None)
+    if place is not None and (free := shutil.disk_usage(place).free) < needed:
+        found.append(
+            f"{data_size(free)} free where the trace goes; {plural(steps, 'step')} may take {data_size(needed)}"
+        )
+    return found
+
+
+def _device() -> Iterator[str]:
+    import torch
+
+    if torch.cuda.is_available():
+        if torch.profiler.ProfilerActivity.CUDA not in torch.profiler.supported_activities():
+            yield "this torch records no device work (no CUPTI or roctracer); install a build with CUDA or ROCm"
+    elif torch.version.cuda or torch.version.hip:
+        yield "no device is visible to torch, so only the host is recorded; look at CUDA_VISIBLE_DEVICES and the driver"
+
+
+def _privileges() -> Iterator[str]:
+    """Say whether the driver keeps profiling to administrators. Records of kernels work without, on most drivers."""
+    with suppress(OSError):
+        if (
+            "RmProfilingAdminOnly: 1" in _DRIVER.read_text(encoding="ascii", errors="replace")
+            and not _is_admin()
+        ):
+            yield (
+                "the driver keeps profiling to administrators (RmProfilingAdminOnly: 1) and this process has no CAP_SYS_ADMIN: "
+                "if no kernels are recorded, set NVreg_RestrictProfilingToAdminUsers=0, or run the container with --cap-add SYS_ADMIN"
+            )
+
+
+def _is_admin() -> bool:
+    for line in (_PROCESS / "self" / "status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("CapEff:"):
+            bits = int(line.split()[1], 16)
+            return bool(bits >> _SYS_ADMIN & 1 or bits >> _PERFMON & 1)
+    return False
+
+
+def _subscribers() -> Iterator[str]:
+    """Name profilers that run beside this one: a device gives its records to one of them."""
+    if any(name.startswith("NSYS_") for name in os.environ) or "CUDA_INJECTION64_PATH" in os.environ:
+        yield "this process was started under another profiler, which may take the device's records"
+    seen = set()
+    for place in _PROCESS.glob("[0-9]*/comm"):
+        with suppress(OSError):
+            seen.add(_SUBSCRIBERS.get(place.read_text(encoding="utf-8", errors="replace").strip()))
+    for name in sorted(n for n in seen if n):
+        yield f"{name} is running on this machine: only one profiler gets a device's records"
+
+
+def after(window: Window) -> None:
+    """Open the trace that was written and say whether it holds what it should."""
+    size = window.trace.stat().st_size
+    if size > LARGEST_CHECKED:
+        say(
+            f"{window.trace.name}: {data_size(size)}, not opened here; 'traceview summary' tells what is in it"
+        )
+        return
+    checked = check(window.trace)
+    for line in told(checked, _torch_device()):
+        say(f"{window.trace.name}: {line}")
+    if not window.options.get("quiet"):
+        say(f"{window.trace.name}: {summary(checked)}, {data_size(size)}{_ranks(window)}")
+
+
+def check(path: Path) -> Checked:
+    """Read a trace and count what a check needs."""
+    from traceview.analyses import analyze
+    from traceview.sources import read_trace
+
+    analysis = analyze(read_trace(path, parts=1))
+    coverage, table = analysis.coverage, analysis.health.steps
+    return Checked(
+        int(analysis.facts["kernel_count"]), coverage.expected, coverage.present, len(analysis.trace.steps),
+        int((~table.complete & (table.launches > 0)).sum()),
+    )  # fmt: skip
+
+
+def summary(checked: Checked) -> str:
+    """Say what a trace holds."""
+    covered = (
+        f", device records for {share(checked.covered / checked.launches)} of the launches"
+        if checked.launches
+        else ""
+    )
+    return f"{count(checked.kernels)} kernels in {plural(checked.steps, 'step')}{covered}"
+
+
+def told(checked: Checked, device: bool) -> list[str]:
+    """Return what is wrong with a trace; of a run without a device nothing is missed."""
+    if checked.kernels:
+        if checked.lacking:
+            lacking = f"{plural(checked.lacking, 'step')} of {checked.steps} lack device records of over 1 % of their launches"
+            return [
+                f"warning: {lacking}; record fewer steps, or without stacks and shapes: the profiler's buffers overflow"
+            ]
+        return []
+    if not device:
+        return []
+    return [
+        "warning: no kernel was recorded; likely causes, the likeliest first:",
+        *(f"  {c}" for c in _causes(checked)),
+    ]
+
+
+def _causes(checked: Checked) -> list[str]:
+    """Return why a trace may hold no kernels, the likeliest first."""
+    if checked.launches:
+        return [
+            "1. another profiler (nsys, DCGM, a second torch.profiler) took the records: stop it",
+            "2. no privileges: NVreg_RestrictProfilingToAdminUsers=0, or --cap-add SYS_ADMIN for a container",
+            "3. CUPTI does not fit the driver: compare torch.version.cuda with nvidia-smi",
+            "4. a CUDA graph was being captured, and not replayed, in these steps: raise wait",
+        ]
+    return [
+        "1. the work ran on the CPU: look at model.device",
+        "2. the work ran in another process or thread pool: record there",
+        "3. the recorded steps launched nothing: look at where step() is called",
+    ]
+
+
+def _torch_device() -> bool:
+    torch = sys.modules.get("torch")
+    return bool(torch is not None and torch.cuda.is_available())
+
+
+def _ranks(window: Window) -> str:
+    """Say how many ranks have files of this window so far."""
+    from traceview.capture.naming import TRACE, ranks, world_size
+
+    own, size = ranks().get("rank"), world_size()
+    if own is None or not size:
+        return ""
+    label = window.name.partition(f"-rank{own}")[0]
+    there: set[Any] = {
+        p.name.removeprefix(f"{label}-rank").split("-")[0]
+        for p in window.trace.parent.glob(f"{label}-rank*-w{window.index}*{TRACE}")
+    }
+    return f", files of {len(there)} of {size} ranks so far"
