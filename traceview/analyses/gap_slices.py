@@ -15,6 +15,7 @@ from traceview.tables import Table, column
 
 FINEST = 2_000  # longest gaps whose slices are cut where the host's stack changes
 MOST_CUTS = 200_000
+_AT_ONCE = 1 << 17  # slices looked at at once: of millions few lie in a long gap
 _IN_CALL = next(i for i, (name, _) in enumerate(CAUSES) if name == INSIDE_LAUNCH)
 
 
@@ -101,12 +102,16 @@ def _finer(workspace: Workspace, cut: Pieces, track: np.ndarray, holes: Holes) -
 def _edges(workspace: Workspace, track: int, start: np.ndarray, length: np.ndarray) -> np.ndarray:
     """Return the times inside some pieces (sorted, apart) at which a host slice begins or ends on a thread."""
     s = workspace.trace.slices
-    rows = np.flatnonzero((s.track == track) & workspace.trace.timed)
-    times = np.concatenate((s.start[rows], s.start[rows] + s.dur[rows]))
     order = np.argsort(start, kind="stable")
     start, end = start[order], (start + length)[order]
-    at = np.searchsorted(start, times, "left") - 1  # the last piece that begins before
-    times = np.sort(times[(at >= 0) & (times < end[np.maximum(at, 0)])])
+    rows = np.flatnonzero((s.track == track) & workspace.trace.timed)
+    inside = []
+    for first in range(0, len(rows), _AT_ONCE):
+        some = rows[first : first + _AT_ONCE]
+        for times in (s.start[some], s.start[some] + s.dur[some]):
+            at = np.searchsorted(start, times, "left") - 1  # the last piece that begins before
+            inside.append(times[(at >= 0) & (times < end[at])])
+    times = np.sort(np.concatenate(inside)) if inside else np.empty(0, np.int64)
     found: np.ndarray = times[np.diff(times, prepend=-1) != 0]
     return found
 

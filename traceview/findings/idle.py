@@ -76,10 +76,11 @@ def _under(analysis: Analysis, some: np.ndarray, causes: tuple[str, ...], whole:
     slices, weight = analysis.gap_slices, Counter[str]()
     asked = np.zeros(len(analysis.gaps), bool)
     asked[some[:_NAMED_GAPS]] = True
-    for i in np.flatnonzero(asked[slices.gap] & np.isin(slices.cause, causes)).tolist():
-        label = str(slices.op[i]) or str(slices.annotation[i]) or str(slices.python[i])
-        if label:
-            weight[label] += int(slices.dur[i])
+    own = np.flatnonzero(asked[slices.gap])
+    columns = (slices.cause, slices.op, slices.annotation, slices.python, slices.dur)
+    for cause, op, annotation, python, ns in zip(*(c[own].tolist() for c in columns), strict=True):
+        if cause in causes and (label := op or annotation or python):
+            weight[label] += ns
     if not weight:
         return ""
     label, ns = weight.most_common(1)[0]
