@@ -107,6 +107,6 @@ def _start(path: Path, begin: int, stop: int) -> subprocess.Popen[bytes]:
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        stdin=subprocess.PIPE,  # closed when this process ends, however that happens: the child then ends too
+        stdin=subprocess.DEVNULL,
         env={**os.environ, **_KEEP_MEMORY},
     )

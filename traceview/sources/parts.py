@@ -12,9 +12,7 @@ import os
 import pickle
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,23 +74,22 @@ def _collect(children: list[subprocess.Popen[bytes]], place: int) -> list[Part] 
 
 def child(path: str, begin: str, stop: str) -> None:
     """Read one stretch and write it to standard output, for the process that started this one."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     container = Container(path)
     first, last = int(begin), int(stop)
+    parent = os.getppid()
+
+    def reached(byte: int) -> bool:
+        if os.getppid() != parent:  # it has ended, however that happened, and nobody waits for us
+            os._exit(1)
+        return 0 <= byte <= container.read
+
     with collector_off():
         reader = DocumentReader(container.name, container.blocks())
-        reader.skip(lambda: container.read >= first)
+        reader.skip(lambda: reached(first))
         place = reader.place
-        stopped = reader.events((lambda: container.read >= last) if last >= 0 else None)
+        stopped = reader.events(lambda: reached(last))
         part = Part(place, reader.place if stopped else -1, reader.document(), container.damage)
         pickle.dump(part, sys.stdout.buffer, protocol=5)
         sys.stdout.buffer.flush()
     os._exit(0)  # nothing to tidy: freeing millions of names one by one takes longer than reading them
 
-
-def _end_with_parent() -> None:
-    """Wait for the process that started this one to close our standard input, which it does when it ends."""
-    with suppress(OSError):
-        while os.read(0, 1):
-            pass
-    os._exit(1)
