@@ -49,7 +49,7 @@
   };
   /* Signed differences: the sign stands before the number whatever its size; nothing is ±0. */
   const sign = (v) => (v > 0 ? "+" : v < 0 ? "−" : "±");
-  for (const kind of ["count", "ms", "us", "share"]) FORMS["change_" + kind] = (v) => sign(v) + FORMS[kind](Math.abs(v));
+  for (const kind of ["count", "ms", "us", "share", "number"]) FORMS["change_" + kind] = (v) => sign(v) + FORMS[kind](Math.abs(v));
   /* The same without rounding and grouping, for spreadsheets. */
   const EXACT = { ms: (v) => String(v / 1e6), us: (v) => String(v / 1e3), share: (v) => String(100 * v), bytes: (v) => String(v / 1048576) };
   for (const kind in EXACT) EXACT["change_" + kind] = EXACT[kind];

@@ -17,6 +17,7 @@
     const began = (k) => model.start[items[k]] - latencyOf(k);
     const laneOf = (k) => columns.origin_lane[columns.origin[k] - 1] - 1;
 
+    const moved = () => { started = null; };
     /* Place of an item among the records, -1 for other slices. */
     function recordOf(item) {
       let low = 0, high = n;
@@ -103,7 +104,7 @@
       records.sort((a, b) => model.start[a] - model.start[b]);
       return { launch: { item, lane, time: model.start[item] }, records: records.slice(0, MOST), number: records.length };
     }
-    return { about, ends, MOST };
+    return { about, ends, moved, MOST };
   }
   TV.timelineLinks = timelineLinks;
 })();

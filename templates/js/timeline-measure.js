@@ -58,9 +58,9 @@
     function tell() {
       clear.hidden = state.from === null;
       if (state.from === null) said.textContent = "";
-      else if (state.to === null) said.textContent = "First point at " + duration(state.from, model.span) + ". Set the second one.";
+      else if (state.to === null) said.textContent = "First point at " + model.at(state.from) + ". Set the second one.";
       else {
-        const [a, b] = between(), parts = [duration(b - a) + " from " + duration(a, model.span) + " to " + duration(b, model.span)];
+        const [a, b] = between(), parts = [duration(b - a) + " from " + model.at(a) + " to " + model.at(b)];
         if (b > a) for (const found of busy(a, b)) parts.push(share(found, b - a));
         said.textContent = parts.join("  ·  ");
       }

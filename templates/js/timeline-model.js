@@ -1,6 +1,7 @@
 /* traceview timeline, model: the decoded slices and the geometry of lanes. Exposes TV.timelineModel(view, columns).
    Item i lies in row r when offset[r] <= i < offset[r + 1]; start and end are ns from the trace's first slice, drawn or not, in whole units
-   of `unit` ns (a power of two: products and differences are exact); span is the whole trace. */
+   of `unit` ns (a power of two: products and differences are exact); span is the whole trace. Of two traces (layout.sides)
+   timeline-sides.js moves the times. */
 (function () {
   "use strict";
   const BLOCK = 0x8000;
@@ -72,12 +73,15 @@
       for (let k = 0, at = 0; k < count; k++) time[k] = (at += columns.line_gap[first + k]) * unit;
       return { time, depth, most: depth.reduce((a, b) => Math.max(a, b), 1) };
     });
-    const steps = [];
+    const steps = [], sides = view.layout.sides;
     for (let k = 0, at = 0; k < (columns.step_gap || []).length; k++) {
+      const side = sides && k >= sides.steps[0] ? 1 : 0;
+      if (sides && k === sides.steps[0]) at = 0; // each side begins anew
       at += columns.step_gap[k];
-      steps.push({ number: unfold(columns.step_number[k]), from: at * unit, long: columns.step_length[k] * unit });
+      steps.push({ number: unfold(columns.step_number[k]), from: at * unit, long: columns.step_length[k] * unit, side });
     }
     return {
+      anchor: 0, at(time) { return TV.duration(time - this.anchor, this.span); }, // how a time is told: from the anchor on
       items: n, unit, offset, start, end, entry, block, span, lanes, laneOf, lines, steps, busyBefore, search, after, longestOf, rowOf, holds, number, busy,
       name: (item) => columns.entry_name[entry[item]],
       nameOfEntry: columns.entry_name, classOfEntry: columns.entry_class, tokens: view.layout.tokens, whole: view.layout.whole && unit === 1,

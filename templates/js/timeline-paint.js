@@ -2,12 +2,12 @@
    Exposes TV.timelinePainter(canvas, model, view, names, overlays); overlays are drawn over the rows, each by paint(pen, place, range). */
 (function () {
   "use strict";
-  const ROW = 17, GAP = 10, RULER = 24, MINI = 46, BAR = 15, LINE = 30, SECOND = 0.5; // SECOND: of a row, room for the second line of text
+  const ROW = 17, GAP = 10, RULER = 24, MINI = 46, BAR = 15, LINE = 30, BESIDE = 84, SECOND = 0.5; // SECOND: of a row, room for the second line of text
   const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
   function timelinePainter(canvas, model, view, names, overlays) {
-    const pen = canvas.getContext("2d", { alpha: false }), rows = TV.timelineRows(pen, model, names);
+    const sides = view.layout.sides, pen = canvas.getContext("2d", { alpha: false }), rows = TV.timelineRows(pen, model, names);
     const rowTop = new Float64Array(model.offset.length), laneTop = [];
     let y = MINI + RULER + 6;
     for (const lane of model.lanes) {
@@ -63,8 +63,8 @@
     function drawRuler(range) {
       const step = Math.max(1, nice((range.to - range.from) / ((place.width - place.label) / 110)));
       pen.fillStyle = place.colours.muted; pen.strokeStyle = place.colours.hair; pen.lineWidth = 1; pen.beginPath();
-      for (let v = Math.ceil(range.from / step) * step; v <= range.to; v += step) {
-        const x = Math.round(toX(v, range)) + 0.5;
+      for (let v = Math.ceil((range.from - model.anchor) / step) * step; v <= range.to - model.anchor; v += step) {
+        const x = Math.round(toX(v + model.anchor, range)) + 0.5;
         pen.moveTo(x, MINI + RULER - 6); pen.lineTo(x, place.height);
         pen.fillText(tick(v, step), x + 4, MINI + 15);
       }
@@ -74,12 +74,13 @@
       const perNs = (place.width - place.label) / (range.to - range.from);
       pen.strokeStyle = pen.fillStyle = place.colours.accent;
       for (const step of model.steps) {
-        if (step.from > range.to) break;
+        if (step.from > range.to) continue;
         if (step.from + step.long < range.from || step.long * perNs < 40) continue;
         const at = toX(step.from, range), x = Math.max(place.label, at);
-        if (at >= place.label) { pen.globalAlpha = 0.5; pen.beginPath(); pen.moveTo(x + 0.5, MINI + RULER - 4); pen.lineTo(x + 0.5, place.height); pen.stroke(); pen.globalAlpha = 1; }
+        if (at >= place.label) { pen.globalAlpha = 0.5; pen.setLineDash(step.side ? [3, 3] : []); pen.beginPath(); pen.moveTo(x + 0.5, MINI + RULER - 4); pen.lineTo(x + 0.5, place.height); pen.stroke(); pen.setLineDash([]); pen.globalAlpha = 1; }
         const reach = Math.min(place.width, toX(step.from + step.long, range));
-        if (reach - x > 60) pen.fillText("step " + step.number, x + 4, MINI + RULER + 1);
+        const text = (sides ? sides.names[step.side] + " " : "") + "step " + step.number, aside = step.side ? BESIDE : 4; // of two that begin together both can be read
+        if (reach - x > (sides ? 2 * BESIDE : 60)) pen.fillText(text, x + aside, MINI + RULER + 1);
       }
     }
     /* A line of depths: filled steps, the deepest point of each pixel. */
@@ -158,7 +159,7 @@
     function drawOverview(range) {
       const { label, width, colours } = place, perNs = (width - label) / model.span;
       pen.fillStyle = colours.band; pen.fillRect(0, 0, label, MINI);
-      pen.fillStyle = colours.muted; pen.font = "11px " + FONT; pen.fillText("whole trace", 8, 18); pen.fillText(TV.duration(model.span), 8, 33);
+      pen.fillStyle = colours.muted; pen.font = "11px " + FONT; pen.fillText(sides ? "both traces" : "whole trace", 8, 18); pen.fillText(TV.duration(model.span), 8, 33);
       const a = label + range.from * perNs, b = Math.max(a + 3, label + range.to * perNs);
       pen.fillStyle = colours.accent; pen.globalAlpha = 0.16; pen.fillRect(a, 0, b - a, MINI); pen.globalAlpha = 1;
       pen.strokeStyle = colours.accent; pen.strokeRect(a + 0.5, 0.5, b - a - 1, MINI - 1);
@@ -173,7 +174,7 @@
       pen.fillStyle = place.colours.bg; pen.fillRect(0, 0, place.width, place.height);
       pen.drawImage(mini, 0, 0, place.width, MINI);
       drawRuler(range);
-      if (merged) for (const w of view.windows) if (w.exact) shade(w.start, w.end, range, MINI + RULER - 6, 0.06);
+      if (merged) for (const w of sides ? [view.windows[model.pair]] : view.windows) if (w.exact) shade(w.start, w.end, range, MINI + RULER - 6, 0.06);
       drawLanes(range, state.match);
       drawSteps(range);
       if (state.drag) shade(Math.min(state.drag[0], state.drag[1]), Math.max(state.drag[0], state.drag[1]), range, MINI, 0.18);

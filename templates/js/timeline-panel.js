@@ -8,7 +8,7 @@
 
     /* {name, short, text, lane} of an item. */
     function describe(item) {
-      const lane = model.lanes[model.laneOf[model.rowOf(item)]], long = model.end[item] - model.start[item], at = " at " + duration(model.start[item], model.span);
+      const lane = model.lanes[model.laneOf[model.rowOf(item)]], long = model.end[item] - model.start[item], at = " at " + model.at(model.start[item]);
       const name = names.text(model.name(item)), label = names.label(model.name(item));
       if (model.block[item] < 0) return { name, short: label, text: duration(long) + at + "  ·  " + lane.label };
       const many = model.slices(item).toLocaleString("en-US") + " slices merged, the longest: ";
@@ -19,7 +19,7 @@
       const line = model.lines[k], lane = model.lanes[k];
       let i = line.time.length;
       while (i > 0 && line.time[i - 1] > time) i--;
-      return { short: (i ? line.depth[i - 1] : 0).toLocaleString("en-US") + " waiting at " + duration(time, model.span), text: lane.label + "  ·  " + lane.note };
+      return { short: (i ? line.depth[i - 1] : 0).toLocaleString("en-US") + " waiting at " + model.at(time), text: lane.label + "  ·  " + lane.note };
     }
     function detail(item) {
       return columns.detail && columns.detail[item] ? names.text(columns.detail_name[columns.detail[item] - 1]) : "";

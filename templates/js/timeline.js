@@ -4,7 +4,7 @@
   "use strict";
   const CLOSEST = 50; // units: the closest zoom
   const KEYS = [
-    [["W", "+"], "zoom in"], [["S", "−"], "zoom out"], [["A", "D"], "pan"], [["0"], "show the whole trace"], [["F"], "show the step of median length, without steps the middle eighth of the device's time"],
+    [["W", "+"], "zoom in"], [["S", "−"], "zoom out"], [["A", "D"], "pan"], [["0"], "show the whole trace"], [["F"], "show the step of median length, without steps the middle eighth of the device's time; of two traces the first aligned pair"],
     [["←", "→"], "the slice before, the next one; after a search the next match of the row"], [["↑", "↓"], "the row above, below"], [["Enter"], "zoom to the chosen slice"],
     [["L"], "from a launch to what it started, and back"], [["M"], "measure: first point, second point; at the pointer, else at the chosen slice's begin and end"],
     [["Esc"], "end measuring, then choose nothing"], [["/"], "find; Enter walks on, Shift + Enter back"], [["?"], "these keys"],
@@ -28,6 +28,9 @@
   function timeline(root, view, columns, names) {
     const { element, duration } = TV, model = TV.timelineModel(view, columns), links = TV.timelineLinks(model, columns, names), SHORTEST = CLOSEST * model.unit; // ns
     const { canvas, tip, frame, find, found, windows, inside, selected, measured, help, first } = parts(view);
+    let settled = false;
+    const sides = TV.timelineSides(model, view, () => { links.moved(); if (settled) { painter.theme(); measure.reset(); arrows.choose(state.chosen); } });
+    if (sides) sides.align(0);
     const state = { range: { from: 0, to: model.span }, hot: -1, chosen: -1, match: null, matches: [], drag: null, pointer: null, measuring: false };
     let frameId = 0, row = model.lanes.length ? model.lanes[0].first : 0, saving = 0;
 
@@ -37,8 +40,8 @@
 
     const button = (text, key, title) => { const b = element("button", { type: "button", textContent: text, title, "aria-label": text.length > 1 ? text : title }); b.onclick = () => press(key); return b; };
     const gauge = button("Measure", "measure", "Two taps or a drag measure the time between two points (key M, or shift + drag)");
-    const tools = element("div", { className: "tools" }, find, found, element("span", { className: "space" }), button("+", "w", "Zoom in"), button("−", "s", "Zoom out"), button("Whole trace", "0", "Show the whole trace"));
-    if (first) tools.append(button(model.steps.length ? "One step" : "Middle eighth", "f", first.label), windows);
+    const tools = element("div", { className: "tools" }, find, found, element("span", { className: "space" }), button("+", "w", "Zoom in"), button("−", "s", "Zoom out"), button(sides ? "Both traces" : "Whole trace", "0", sides ? "Show both traces whole" : "Show the whole trace"));
+    if (first) tools.append(button(sides ? "Aligned" : model.steps.length ? "One step" : "Middle eighth", "f", first.label), windows);
     tools.append(gauge, button("Keys", "?", "Keys and gestures (key ?)"));
     gauge.setAttribute("aria-pressed", "false");
     root.replaceChildren(tools, frame, inside, measured, selected, help, keys.dialog);
@@ -56,7 +59,7 @@
       const { from, to } = state.range, t = at === undefined ? (from + to) / 2 : at;
       show(t - (t - from) * factor, t + (to - t) * factor);
     }
-    function goTo(w) { show(w.start, w.end); }
+    function goTo(w) { if (sides) sides.align(view.windows.indexOf(w)); show(w.start, w.end); }
     /* What is in view, and whether it is exact. */
     function tell() {
       const { from, to } = state.range;
@@ -64,8 +67,8 @@
       if (model.number.length) for (let r = 0; r + 1 < model.offset.length; r++) {
         for (let i = Math.max(model.offset[r], model.search(model.offset[r], model.offset[r + 1], from) - 1); i < model.offset[r + 1] && model.start[i] < to; i++) if (model.block[i] >= 0 && model.end[i] > from) merged++;
       }
-      inside.textContent = duration(to - from) + " in view, from " + duration(from, model.span) + "  ·  " + (merged ? merged.toLocaleString("en-US") + " blocks of merged slices" : "every slice drawn here is exact");
-      const here = view.windows.findIndex((w) => Math.abs(Math.max(0, w.start) - from) < 1 && Math.abs(Math.min(w.end, model.span) - to) < 1);
+      inside.textContent = duration(to - from) + " in view, from " + model.at(from) + "  ·  " + (merged ? merged.toLocaleString("en-US") + " blocks of merged slices" : "every slice drawn here is exact");
+      const here = view.windows.findIndex((w, i) => (!sides || i === model.pair) && Math.abs(Math.max(0, w.start) - from) < 1 && Math.abs(Math.min(w.end, model.span) - to) < 1);
       if (document.activeElement !== windows) windows.value = here < 0 ? "" : String(here);
     }
     /* Address by row and start, not by number, so that a link survives another build of the page. */
@@ -74,16 +77,17 @@
       saving = setTimeout(() => {
         tell();
         const pick = state.chosen < 0 ? "" : "&s=" + model.rowOf(state.chosen) + "," + model.start[state.chosen];
-        try { history.replaceState(null, "", "#t=" + Math.round(state.range.from) + "," + Math.round(state.range.to) + pick); } catch (e) { /* file:// may refuse */ }
+        try { history.replaceState(null, "", "#t=" + Math.round(state.range.from) + "," + Math.round(state.range.to) + (sides && model.pair ? "&p=" + model.pair : "") + pick); } catch (e) { /* file:// may refuse */ }
       }, 250);
     }
     function restore() {
-      const link = /^#t=(\d+),(\d+)(?:&s=(\d+),(\d+))?$/.exec(location.hash);
-      if (!link) { if (first && model.steps.length) goTo(first); clearTimeout(saving); tell(); return; } // an address that leads elsewhere stays
+      const link = /^#t=(\d+),(\d+)(?:&p=(\d+))?(?:&s=(\d+),(\d+))?$/.exec(location.hash);
+      if (!link) { if (first && (model.steps.length || sides)) goTo(first); clearTimeout(saving); tell(); return; } // an address that leads elsewhere stays
+      if (sides && view.windows[+link[3]]) sides.align(+link[3]);
       show(+link[1], Math.max(+link[2], +link[1] + 1));
-      if (link[3] === undefined || +link[3] + 1 >= model.offset.length) return;
-      const at = model.holds(+link[3], +link[4]); // this page may have merged the slice: then its block
-      if (at >= 0 && (model.start[at] === +link[4] || model.block[at] >= 0)) choose(at, false);
+      if (link[4] === undefined || +link[4] + 1 >= model.offset.length) return;
+      const at = model.holds(+link[4], +link[5]); // this page may have merged the slice: then its block
+      if (at >= 0 && (model.start[at] === +link[5] || model.block[at] >= 0)) choose(at, false);
     }
     function choose(item, follow) {
       state.chosen = item;
@@ -187,7 +191,7 @@
     const api = { show, choose, flush, press, model, links, arrows, measure, state, last: 0, theme: () => { painter.theme(); ask(); }, find: search.search };
     TV.timelineInput(canvas, { state, painter, measure, model, show, zoom, press, click, hover, rest, ask });
     new ResizeObserver(() => { if (frame.clientWidth && frame.clientWidth !== painter.width) { painter.resize(frame.clientWidth); painter.theme(); flush(); } }).observe(frame);
-    painter.theme(); painter.resize(frame.clientWidth || 960);
+    painter.theme(); painter.resize(frame.clientWidth || 960); settled = true;
     restore();
     flush();
     return api;

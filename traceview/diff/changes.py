@@ -40,11 +40,17 @@ class Bar:
 
 @dataclass(frozen=True)
 class Statement:
-    """Hold a sentence, the ns per unit that it is about, and whether it is claimed."""
+    """Hold a sentence, the ns per unit that it is about, and whether it is claimed.
+
+    `about` is what it is about: a row of work, a bar of idle time, calls, or the key of a headline; `name` is
+    what the sentence calls it.
+    """
 
     text: str
     delta: float
     claimed: bool
+    about: Row | Bar | CallChange | str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,7 +186,7 @@ def _headline(diff: Diff) -> Iterable[Statement]:
         found = diff.headlines.get(key)
         if found is not None and found.delta:
             text = f"{name} {_change(found.base, found.new)}{_doubt(found)}."
-            yield Statement(text, found.delta, found.claimed)
+            yield Statement(text, found.delta, found.claimed, key, name)
 
 
 def _idle(diff: Diff) -> Iterable[Statement]:
@@ -189,9 +195,8 @@ def _idle(diff: Diff) -> Iterable[Statement]:
         if bar.delta:
             text = f"Idle time by {bar.label} {_change(bar.base, bar.new)}{_unit(diff)}{_doubt(judgement)}."
             large = judgement is not None and judgement.claimed and 4 * abs(bar.delta) >= abs(judgement.delta)
-            yield Statement(
-                text, float(bar.delta), large
-            )  # a claim about idle time is one about its large parts
+            # a claim about idle time is one about its large parts
+            yield Statement(text, float(bar.delta), large, bar, bar.label)
 
 
 def _rows(diff: Diff) -> Iterable[Statement]:
@@ -208,7 +213,7 @@ def _rows(diff: Diff) -> Iterable[Statement]:
             if change.calls_effect and change.mean_effect:
                 split = f"; {signed(change.calls_effect)} by the number of calls, {signed(change.mean_effect)} by their length"
             text = f"{name} {_change(change.base, change.new)}{_unit(diff)}{split}{_doubt(row.judgement)}."
-        yield Statement(text, float(change.delta), row.judgement.claimed)
+        yield Statement(text, float(change.delta), row.judgement.claimed, row, name)
 
 
 def _calls(diff: Diff) -> Iterable[Statement]:
@@ -217,9 +222,10 @@ def _calls(diff: Diff) -> Iterable[Statement]:
     for call in calls(diff):
         number = call.new_calls - call.base_calls
         under = f" under {shown(call.op, 80)}" if call.op else ""
+        name = shown(call.name, 80)
         sign = "+" if number > 0 else "−"
-        text = f"{sign}{_number(abs(number))} {shown(call.name, 80)}{_unit(diff)}{under}: {signed(call.new - call.base)} on the host."
-        yield Statement(text, float(call.new - call.base), False)
+        text = f"{sign}{_number(abs(number))} {name}{_unit(diff)}{under}: {signed(call.new - call.base)} on the host."
+        yield Statement(text, float(call.new - call.base), False, call, name)
 
 
 def _number(value: Fraction) -> str:

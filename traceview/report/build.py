@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from typing import Protocol
 
 from traceview import __version__
 from traceview.analyses import Analysis
@@ -49,7 +50,8 @@ def build_report(analysis: Analysis, options: ReportOptions | None = None) -> Re
         if options.top <= _FEWEST_ROWS or room - html.size_of_names(context.names.table()) > _LEAST_ROOM:
             break
         options = replace(options, top=max(options.top // 4, _FEWEST_ROWS))  # rows of texts beyond measure
-    view, names = _timeline(context, room, _findings(made))
+    timeline = Timeline(context.analysis, _findings(made))
+    view, names = fitted(timeline, context.names, options.timeline_budget, room)
     made["timeline"] = _timeline_section(view, names, options.timeline_budget > TIMELINE_BUDGET)
     return replace(report, sections=tuple(made[s.id] for s in SECTIONS), names=names)
 
@@ -78,20 +80,26 @@ def _without_timeline(context: Context, sections: tuple[SectionView, ...]) -> Re
     )
 
 
-def _timeline(
-    context: Context, room: int, findings: FindingsView | None
+class Encodable(Protocol):
+    """Can be encoded within a budget of items, again and again."""
+
+    def view(self, names: NameBook, budget: int) -> TimelineView | None:
+        """Return the timeline, its names added to the book; None where there is nothing to draw."""
+
+
+def fitted(
+    timeline: Encodable, book: NameBook, budget: int, room: int
 ) -> tuple[TimelineView | None, NameTable]:
-    """Encode the timeline; where names and slices need more than `room` bytes, with a smaller budget.
+    """Encode a timeline; where names and slices need more than `room` bytes, with a smaller budget.
 
     Of the budgets tried the largest that fits; the smallest where none does. Who asks for more than the
     default budget gets it, whatever the size.
     """
-    timeline = Timeline(context.analysis, findings)
-    budget, fits, too_large = context.options.timeline_budget, 0, 0
+    fits, too_large = 0, 0
     if budget > TIMELINE_BUDGET:
         room = sys.maxsize
     for _ in range(_TRIES):
-        names = context.names.copy()
+        names = book.copy()
         view, table = timeline.view(names, budget), names.table()
         if view is None:
             return view, table

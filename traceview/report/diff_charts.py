@@ -2,70 +2,94 @@
 
 from __future__ import annotations
 
-from traceview.diff.changes import categories, partition
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from traceview.diff.changes import Bar, categories, partition, signed
 from traceview.diff.compare import Diff
 from traceview.report.figures import bar_chart_axis, escaped_label
 from traceview.report.view import ChartView
 from traceview.units import duration, shown
 
-_TOKENS = {"up": "collective", "down": "norm", "whole": "other"}
+_LOOKS = {"more": ("collective", "/"), "less": ("norm", "x"), "whole": ("other", "")}
+"""Colour and pattern of bars: more and less differ without their colours too, and in the sign beside them."""
+_ROOM = 1.16  # of the longest bar: the text beside it
+
+
+class _Drawn(NamedTuple):
+    """Hold one bar: from where to where (ms), and what it is: a whole, more, or less."""
+
+    label: str
+    start: float
+    length: float
+    look: str
+    text: str
 
 
 def waterfall(diff: Diff) -> ChartView | None:
     """Show base, the change of each part, and new as bars; None where nothing was measured."""
-    bars = partition(diff) or categories(diff)
-    base, new = float(sum(b.base for b in bars)) / 1e6, float(sum(b.new for b in bars)) / 1e6
-    if not base and not new:
+    parts = partition(diff)
+    bars = parts or categories(diff)
+    drawn = _drawn([bar for bar in bars if bar.base or bar.new])
+    if not drawn[0].length and not drawn[-1].length:
         return None
-    labels, starts, lengths, tokens, texts = ["base"], [0.0], [base], ["other"], [duration(base * 1e6)]
-    at = base
-    for bar in bars:
-        delta = float(bar.delta) / 1e6
-        labels.append(shown(bar.label, 40))
-        starts.append(min(at, at + delta))
-        lengths.append(abs(delta))
-        tokens.append(_TOKENS["up" if delta > 0 else "down"])
-        texts.append(f"{'+' if delta > 0 else '−' if delta < 0 else '±'}{duration(abs(delta) * 1e6)}")
-        at += delta
-    labels.append("new")
-    starts.append(0.0)
-    lengths.append(new)
-    tokens.append("other")
-    texts.append(duration(new * 1e6))
-    height = 80 + 34 * len(labels)
+    height = 80 + 34 * len(drawn)
+    most = max(bar.start + bar.length for bar in drawn)
     figure = {
-        "data": [
-            {
-                "type": "bar",
-                "orientation": "h",
-                "base": starts,
-                "x": lengths,
-                "y": list(range(len(labels))),
-                "text": [escaped_label(t) for t in texts],
-                "textposition": "outside",
-                "cliponaxis": False,
-                "customdata": [escaped_label(f"{a}: {b}") for a, b in zip(labels, texts, strict=True)],
-                "hovertemplate": "%{customdata}<extra></extra>",
-                "meta": {"tokens": tokens},
-            }
-        ],
+        "data": [t for look in _LOOKS if (t := _trace(drawn, look)) is not None],
         "layout": {
             "height": height,
-            "bargap": 0.35,
+            "barmode": "overlay",
             "showlegend": False,
-            "xaxis": {"title": {"text": "ms"}, "rangemode": "tozero", "fixedrange": True},
-            "yaxis": bar_chart_axis(labels),
+            "xaxis": {"title": {"text": "ms"}, "range": [0, most * _ROOM], "fixedrange": True},
+            "yaxis": bar_chart_axis([bar.label for bar in drawn]),
         },
     }
-    alt = "; ".join(f"{a} {b}" for a, b in zip(labels, texts, strict=True))
     return ChartView(
         "chart-waterfall",
         "From base to new",
-        "Each bar is a change; the tables below hold the numbers.",
-        alt,
+        "Each bar in between is a change: striped is more time, crossed is less.",
+        "; ".join(f"{bar.label} {bar.text}" for bar in drawn),
         height,
         figure,
+        "parts" if parts else "categories",
     )
+
+
+def _drawn(bars: Sequence[Bar]) -> list[_Drawn]:
+    base, new = float(sum(b.base for b in bars)), float(sum(b.new for b in bars))
+    found, at = [_Drawn("base", 0.0, base / 1e6, "whole", duration(base))], base
+    for bar in bars:
+        delta = float(bar.delta)
+        look = "more" if delta > 0 else "less" if delta < 0 else "whole"
+        start = min(at, at + delta) / 1e6
+        found.append(_Drawn(shown(bar.label, 40), start, abs(delta) / 1e6, look, signed(delta)))
+        at += delta
+    return [*found, _Drawn("new", 0.0, new / 1e6, "whole", duration(new))]
+
+
+def _trace(drawn: Sequence[_Drawn], look: str) -> dict[str, Any] | None:
+    """Return the bars of one look as plotly draws them; None where there are none."""
+    own = [(place, bar) for place, bar in enumerate(drawn) if bar.look == look]
+    token, shape = _LOOKS[look]
+    if not own:
+        return None
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "name": look,
+        "base": [bar.start for _, bar in own],
+        "x": [bar.length for _, bar in own],
+        "width": 0.62,
+        "y": [place for place, _ in own],
+        "text": [escaped_label(bar.text) for _, bar in own],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "customdata": [escaped_label(f"{bar.label}: {bar.text}") for _, bar in own],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        **({"marker": {"pattern": {"shape": shape, "size": 7, "solidity": 0.3}}} if shape else {}),
+        "meta": {"tokens": [token]},
+    }
 
 
 def step_strips(diff: Diff) -> ChartView | None:
@@ -105,4 +129,5 @@ def step_strips(diff: Diff) -> ChartView | None:
     }
     judged = diff.headlines["step_time"]
     alt = f"Step times: base median {duration(judged.base)}, new median {duration(judged.new)}."
-    return ChartView("chart-steps", "Step times", "One point a complete step.", alt, 220, figure)
+    note = "One point a compared step; where the two clouds overlap, a difference proves little."
+    return ChartView("chart-steps", "Step times", note, alt, 220, figure, "samples")

@@ -2,87 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from traceview.diff.changes import Bar, calls, categories, causes, partition, statements
-from traceview.diff.claims import COUNTS, FEWEST_CALLS, FEWEST_STEPS, LEAST_SHARE, MOST_TESTED
-from traceview.diff.comparability import LEAST_MATCHED, REFUSED
+from traceview.diff.changes import (
+    Bar,
+    CallChange,
+    Statement,
+    calls,
+    categories,
+    causes,
+    partition,
+    statements,
+)
+from traceview.diff.claims import FEWEST_CALLS, FEWEST_STEPS, LEAST_SHARE, MOST_TESTED
+from traceview.diff.comparability import CARE, FINE, LEAST_MATCHED, REFUSED, Condition
 from traceview.diff.compare import Diff, Row
 from traceview.diff.gates import FAIL, Outcome
+from traceview.report.diff_steps import headline_keys
+from traceview.report.diff_work import whole_numbers
 from traceview.report.view import (
     Block,
     Cell,
+    ChangesView,
+    ChangeView,
     ChartsView,
     ChartView,
     Column,
     DefinitionsView,
+    Form,
+    Said,
     SectionView,
     TableView,
 )
 from traceview.units import LABEL_LIMIT, count, duration, share, shown
 
-if TYPE_CHECKING:
-    from traceview.report.diff_view import DiffContext
-
 _BARS = (
-    Column("rank", "#", "count", "by the size of the change"),
     Column("part", "Part", "text"),
     Column("base", "Base ms", "ms"),
     Column("new", "New ms", "ms"),
-    Column("delta", "Change ms", "ms", "new − base"),
-)
-_WORK = (
-    Column("rank", "#", "count", "by the size of the change"),
-    Column("op", "Operator or kernel", "text", "what launched the work, else the kernel"),
-    Column("shapes", "Input shapes", "text", "as recorded"),
-    Column(
-        "state",
-        "Verdict",
-        "text",
-        "slower or faster: larger than the noise; ~: noise could explain it, or not tested",
-    ),
-    Column("base", "Base µs", "us"),
-    Column("new", "New µs", "us"),
-    Column("delta", "Change µs", "us", "new − base"),
-    Column("part", "Change %", "share", "of the base"),
-    Column("base_calls", "Base calls", "number"),
-    Column("new_calls", "New calls", "number"),
-    Column("calls_effect", "By calls µs", "us", "Δcalls × the mean of both means"),
-    Column("mean_effect", "By length µs", "us", "the rest: calls that got slower or faster"),
-    Column("matched", "Matched by", "text", "and how many kernels of both sides are paired, new and gone"),
-)
-_KERNELS = (
-    Column("rank", "#", "count", "by the operator's place above"),
-    Column("op", "Operator", "text"),
-    Column("how", "State", "text", "same name, same family, same operator, new or gone"),
-    Column("base", "Base kernel", "name"),
-    Column("new", "New kernel", "name"),
-)
-_CALLS = (
-    Column("rank", "#", "count", "by the change of calls"),
-    Column("name", "Host call", "text"),
-    Column("op", "Under operator", "text"),
-    Column("base_calls", "Base calls", "number"),
-    Column("new_calls", "New calls", "number"),
-    Column("base", "Base ms", "ms", "time of these calls on the host"),
-    Column("new", "New ms", "ms"),
-    Column("delta", "Change ms", "ms"),
+    Column("delta", "Change ms", "change_ms", "new − base", bar=True),
 )
 _GATES = (
     Column("gate", "Gate", "text"),
     Column("state", "Result", "text"),
     Column("why", "Why", "text"),
 )
-_ENVIRONMENT = (
-    Column("key", "Condition", "text"),
-    Column("base", "Base", "text"),
-    Column("new", "New", "text"),
-    Column("alike", "Alike", "text"),
-    Column("weight", "Means", "text"),
-    Column("sentence", "Because", "text"),
-)
+_ALIKE = (Column("key", "Condition", "text"), Column("base", "Base", "text"), Column("new", "New", "text"))
+_DIFFERS = (*_ALIKE, Column("weight", "Then", "text"), Column("sentence", "Because", "text"))
+_WEIGHTS = {REFUSED: "not comparable", CARE: "with care", FINE: "fine"}
+_MOST_CALLS = 500
 _MARKS = {FAIL: "✗ fail", "pass": "✓ pass", "unproven": "? unproven"}
 
 
@@ -97,18 +65,56 @@ def gates_section(outcomes: Sequence[Outcome]) -> SectionView | None:
     return SectionView("gates", "Gates", note, (TableView("gates", "gates", _GATES, tuple(rows), 0),))
 
 
-def changes_section(diff: Diff) -> SectionView:
-    """Say in sentences what changed."""
+def changes_section(diff: Diff, top: int) -> SectionView:
+    """Say in sentences what changed, those that are claimed first; what a sentence names leads to its row."""
     found = statements(diff)
     if not found:
         return SectionView(
             "changes", "What changed", empty="Nothing changed by more than half a percent of the time."
         )
-    items = tuple(
-        ("larger than the noise" if s.claimed else "~ not proven", shown(s.text, 500)) for s in found
+    places = _places(diff, top)
+    items = tuple(_change(s, places) for s in found)
+    note = (
+        "Claims first, then by size. Claimed is only what is larger than the noise (▲ more, ▼ less); "
+        "counts are facts of these runs."
     )
-    note = "Largest first. Only what is larger than the noise is claimed; counts are facts of these runs."
-    return SectionView("changes", "What changed", note, (DefinitionsView("", items),))
+    return SectionView("changes", "What changed", note, (ChangesView(items),))
+
+
+def _change(said: Statement, places: Mapping[Hashable, tuple[str, str]]) -> ChangeView:
+    if said.claimed:
+        mark, word, turn = ("▲", "more", "rise") if said.delta > 0 else ("▼", "less", "fall")
+    elif isinstance(said.about, CallChange):
+        mark, word, turn = "=", "counted", ""
+    else:
+        mark, word, turn = "~", "not proven", ""
+    text = shown(said.text, 500)
+    row, section = places.get(_key(said.about), ("", ""))
+    before, name, after = text.partition(shown(said.name, 500)) if row else (text, "", "")
+    pieces = (Said(before), Said(name, row, section), Said(after)) if name else (Said(text),)
+    return ChangeView(mark, word, turn, tuple(p for p in pieces if p.text))
+
+
+def _places(diff: Diff, top: int) -> dict[Hashable, tuple[str, str]]:
+    """Return the row of a table, and its section, of whatever a sentence can be about."""
+    found: dict[Hashable, tuple[str, str]] = {}
+    tables = (
+        ("work", "work", [_key(row) for row in diff.rows[:top]]),
+        ("idle", "idle", [_key(bar) for bar in _idle_bars(diff)]),
+        ("calls", "calls", [_key(call) for call in calls(diff)[:_MOST_CALLS]]),
+        ("headlines", "steps", headline_keys(diff)),
+    )
+    for table, section, keys in tables:
+        found |= {key: (f"{table}-{i}", section) for i, key in enumerate(keys)}
+    return found
+
+
+def _key(about: Row | Bar | CallChange | str) -> Hashable:
+    if isinstance(about, Row):
+        return id(about)
+    if isinstance(about, Bar):
+        return ("idle", about.label)
+    return about if isinstance(about, str) else (about.name, about.op, about.kind)
 
 
 def waterfall_section(diff: Diff, chart: ChartView | None, per: str) -> SectionView:
@@ -117,209 +123,95 @@ def waterfall_section(diff: Diff, chart: ChartView | None, per: str) -> SectionV
     parts = partition(diff)
     if parts:
         base = f"Parts of the device's time, {per}: totals divided by the steps, where headlines are medians. They add up."
-        blocks.append(TableView("parts", "parts of the time", _BARS, _bar_rows(parts), 0, base=base))
+        blocks.append(TableView("parts", "parts of the time", _BARS, _bar_rows(parts), 3, base=base))
     base = f"Added durations of device work, {per}; kernels that run at once count each."
-    blocks.append(TableView("categories", "categories", _BARS, _bar_rows(categories(diff)), 0, base=base))
+    blocks.append(TableView("categories", "categories", _BARS, _bar_rows(categories(diff)), 3, base=base))
     return SectionView("change", "Where the time went", "", tuple(blocks))
 
 
-def _bar_rows(bars: Sequence[Bar]) -> tuple[tuple[Cell, ...], ...]:
+def _bar_rows(bars: Iterable[Bar]) -> tuple[tuple[Cell, ...], ...]:
     ordered = sorted(bars, key=lambda b: -abs(b.delta))
-    return tuple(
-        (i + 1, shown(b.label, LABEL_LIMIT), float(b.base), float(b.new), float(b.delta))
-        for i, b in enumerate(ordered)
-    )
+    return tuple((shown(b.label, LABEL_LIMIT), float(b.base), float(b.new), float(b.delta)) for b in ordered)
 
 
-def work_section(context: DiffContext) -> SectionView:
-    """Show all work by what launched it, most changed first, and the kernels that stand for each other."""
-    diff, top = context.diff, context.options.top
-    listed = diff.rows[:top]
-    rows = tuple((i + 1, *_work_row(row)) for i, row in enumerate(listed))
-    others = ""
-    if len(diff.rows) > top:
-        rest = sum((r.change.delta for r in diff.rows[top:]), Fraction(0))
-        others = f"Others ({count(len(diff.rows) - top)}): {duration(abs(float(rest)))} {'more' if rest > 0 else 'less'}."
-    note = (
-        "Work is matched by operator and input shapes first, so a kernel may have another name on the other side. "
-        "The effects of calls and of their length add up to the change."
-    )
-    kernels = _kernel_rows(context, listed)
-    views = [
-        TableView("work", "groups of work", _WORK, rows, 0, others=others, base=f"Figures are {context.per}.")
-    ]
-    if kernels:
-        views.append(TableView("kernels", "kernels that differ", _KERNELS, kernels, 0, page=10))
-    return SectionView("work", "Work", note, tuple(views))
-
-
-def state_of(row: Row) -> str:
-    """Return a word for what became of a group of work."""
-    if not row.change.base_calls:
-        return "new"
-    if not row.change.new_calls:
-        return "gone"
-    if not row.judgement.claimed:
-        return f"~ {row.judgement.reason}"
-    return "slower" if row.change.delta > 0 else "faster"
-
-
-def _work_row(row: Row) -> tuple[Cell, ...]:
-    change = row.change
-    node = row.group.node
-    how = [k.how for k in row.kernels]
-    told = [
-        f"{n} {word}"
-        for word, n in (
-            ("paired", sum(h not in ("new", "gone") for h in how)),
-            ("new", how.count("new")),
-            ("gone", how.count("gone")),
-        )
-        if n
-    ]
-    return (
-        shown(row.group.label, LABEL_LIMIT),
-        shown(node.shapes, 120) if node else "",
-        state_of(row),
-        float(change.base),
-        float(change.new),
-        float(change.delta),
-        float(change.delta / change.base) if change.base else None,
-        float(change.base_calls),
-        float(change.new_calls),
-        float(change.calls_effect),
-        float(change.mean_effect),
-        f"{row.group.layer}: {', '.join(told)}",
-    )
-
-
-def _kernel_rows(context: DiffContext, rows: Sequence[Row]) -> tuple[tuple[Cell, ...], ...]:
-    """Return the kernels whose names differ between the sides."""
-    none = context.names.add("–")
-    return tuple(
-        (
-            i + 1,
-            shown(row.group.label, LABEL_LIMIT),
-            pair.how,
-            context.names.add(pair.base) if pair.base else none,
-            context.names.add(pair.new) if pair.new else none,
-        )
-        for i, row in enumerate(rows)
-        for pair in row.kernels
-        if pair.base != pair.new
-    )[: context.options.top]
+def _idle_bars(diff: Diff) -> list[Bar]:
+    """Return idle time by cause in the order of its table."""
+    return sorted((b for b in causes(diff) if b.base or b.new), key=lambda b: -abs(b.delta))
 
 
 def idle_section(diff: Diff) -> SectionView:
     """Show idle time by cause on both sides."""
-    bars = [b for b in causes(diff) if b.base or b.new]
+    bars = _idle_bars(diff)
     if not bars:
         return SectionView(
             "idle", "Idle time", empty="No idle time is recorded on both sides; a saved run keeps no causes."
         )
     note = "Gaps by cause. One run a side proves little about idle time: the next capture of the same program may differ by much."
     return SectionView(
-        "idle", "Idle time", note, (TableView("idle", "causes of idle time", _BARS, _bar_rows(bars), 0),)
+        "idle", "Idle time", note, (TableView("idle", "causes of idle time", _BARS, _bar_rows(bars), 3),)
     )
 
 
 def calls_section(diff: Diff) -> SectionView:
     """Show the host calls whose number changed."""
-    found = calls(diff)
+    found = calls(diff)[:_MOST_CALLS]
     if not found:
-        return SectionView(
-            "calls",
-            "Host calls",
-            empty="Launches, synchronisations and other runtime calls are as many on both sides, or a side is a saved run.",
-        )
-    rows = tuple(
+        why = "Launches, synchronisations and other runtime calls are as many on both sides, or a side is a saved run."
+        return SectionView("calls", "Host calls", empty=why)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            i + 1,
             shown(c.name, LABEL_LIMIT),
             shown(c.op, LABEL_LIMIT),
-            float(c.base_calls),
-            float(c.new_calls),
-            float(c.base),
-            float(c.new),
-            float(c.new - c.base),
-        )
-        for i, c in enumerate(found[:500])
-    )
-    note = "Runtime calls by name and operator whose number differs."
-    return SectionView("calls", "Host calls", note, (TableView("calls", "host calls", _CALLS, rows, 0),))
-
-
-def steps_section(diff: Diff, chart: ChartView | None) -> SectionView | None:
-    """Show the samples of both sides; None without steps."""
-    if not diff.headlines:
-        return None
-    columns = [Column("side", "Side", "text"), Column("step", "Step", "count")]
-    keys = [k for k in diff.headlines if all(k in m.headlines for m in diff.measured)]
-    columns += [
-        Column(k, _words(k) if k in COUNTS else f"{_words(k)} ms", "count" if k in COUNTS else "ms")
-        for k in keys
-    ]
-    rows: list[tuple[Cell, ...]] = []
-    for name, measured in zip(("base", "new"), diff.measured, strict=True):
-        columns_of = [measured.headlines[k] for k in keys]
-        rows += [(name, step, *(int(c[i]) for c in columns_of)) for i, step in enumerate(measured.steps)]
-    judged: list[tuple[Cell, ...]] = [(_words(k), *_judged_cells(diff, k)) for k in keys]
-    head = (
-        Column("what", "Per step", "text"), Column("base", "Base", "text", "median"), Column("new", "New", "text", "median"),
-        Column("low", "Change at least", "text", "95 % interval"), Column("high", "Change at most", "text", "95 % interval"),
-        Column("p", "p", "number", "rank test"), Column("told", "Verdict", "text"),
-    )  # fmt: skip
-    blocks: list[Block] = [ChartsView((chart,))] if chart is not None else []
-    blocks += [
-        TableView("headlines", "headlines", head, tuple(judged), 0),
-        TableView("samples", "samples", tuple(columns), tuple(rows[:1000]), 0, page=10),
-    ]
-    return SectionView(
-        "steps",
-        "Steps",
-        "Complete steps with a device window; their spread is the reason to believe a change or not.",
-        tuple(blocks),
-    )
-
-
-def _judged_cells(diff: Diff, key: str) -> tuple[Cell, ...]:
-    judged = diff.headlines[key]
-
-    def text(value: float) -> str:
-        return f"{value:+,.0f}" if key in COUNTS else ("−" if value < 0 else "") + duration(abs(value))
-
-    interval = judged.interval
-    told = ("larger than the noise" if judged.claimed else "~ ") + ("" if judged.claimed else judged.reason)
-    both = (text(interval.low), text(interval.high)) if interval else ("–", "–")
-    return (text(judged.base), text(judged.new), *both, judged.p, told)
-
-
-def _words(key: str) -> str:
-    return key.replace("_", " ").replace("gpu", "GPU").replace("comm", "communication")
-
-
-def environment_section(diff: Diff) -> SectionView:
-    """Show every condition that was compared, those that differ first."""
-    found = sorted(diff.comparability.conditions, key=lambda c: (c.alike, c.weight != REFUSED))
-    rows = tuple(
-        (
-            c.key,
-            shown(c.base, 300),
-            shown(c.new, 300),
-            "yes" if c.alike else "expected" if c.expected else "no",
-            c.weight,
-            shown(c.sentence, 300),
+            *(float(v) for v in (c.base_calls, c.new_calls, c.new_calls - c.base_calls)),
+            *(float(v) for v in (c.base, c.new, c.new - c.base)),
         )
         for c in found
     )
-    note = f"Verdict: {diff.comparability.verdict}."
+    columns = _calls(whole_numbers(v for c in found for v in (c.base_calls, c.new_calls)))
+    note = "Runtime calls by name and operator whose number differs."
+    return SectionView("calls", "Host calls", note, (TableView("calls", "host calls", columns, rows, 4),))
+
+
+def _calls(whole: bool) -> tuple[Column, ...]:
+    form: Form = "count" if whole else "number"
+    change: Form = "change_count" if whole else "change_number"
+    return (
+        Column("name", "Host call", "text"),
+        Column("op", "Under operator", "text"),
+        Column("base_calls", "Base calls", form),
+        Column("new_calls", "New calls", form),
+        Column("calls", "Change of calls", change, bar=True),
+        Column("base", "Base ms", "ms", "time of these calls on the host", hidden=True),
+        Column("new", "New ms", "ms", "time of these calls on the host", hidden=True),
+        Column("delta", "Change ms", "change_ms", "of the time of these calls on the host"),
+    )
+
+
+def environment_section(diff: Diff) -> SectionView:
+    """Show every condition that was compared, first and apart those that differ."""
+    ordered = sorted(diff.comparability.conditions, key=lambda c: c.weight != REFUSED)
+    differ = [c for c in ordered if not c.alike or c.weight != FINE]
+    alike = [c for c in ordered if c.alike and c.weight == FINE]
+    note = f"The two runs: {diff.comparability.verdict}."
     if diff.structure:
         note += (
             " The programs differ in structure: " + "; ".join(shown(s, 200) for s in diff.structure[:5]) + "."
         )
-    return SectionView(
-        "environment", "Comparable?", note, (TableView("environment", "conditions", _ENVIRONMENT, rows, 0),)
-    )
+    blocks: list[Block] = []
+    if differ:
+        rows = tuple((*_condition(c), _WEIGHTS[c.weight], shown(c.sentence, 300)) for c in differ)
+        blocks.append(TableView("environment", "conditions that differ", _DIFFERS, rows, 0))
+    else:
+        note += " No condition that was compared differs."
+    if alike:
+        rows = tuple(_condition(c) for c in alike)
+        blocks.append(TableView("alike", "conditions that are alike", _ALIKE, rows, 0, page=10))
+    return SectionView("environment", "Comparable?", note, tuple(blocks))
+
+
+def _condition(condition: Condition) -> tuple[Cell, ...]:
+    name = f"{condition.key} (expected)" if condition.expected else condition.key
+    return (name, shown(condition.base, 300), shown(condition.new, 300))
 
 
 def method_section(diff: Diff) -> SectionView:

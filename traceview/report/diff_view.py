@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from traceview import __version__
 from traceview.diff.changes import signed, verdict
 from traceview.diff.claims import COUNTS, Judgement
-from traceview.diff.comparability import FINE, REFUSED
+from traceview.diff.comparability import CARE, FINE, REFUSED
 from traceview.diff.compare import Diff
 from traceview.diff.gates import Outcome
+from traceview.report import html
+from traceview.report.build import PAGE_LIMIT, fitted
 from traceview.report.diff_charts import step_strips, waterfall
+from traceview.report.diff_pairs import pairs_of
 from traceview.report.diff_sections import (
     calls_section,
     changes_section,
@@ -19,14 +22,15 @@ from traceview.report.diff_sections import (
     gates_section,
     idle_section,
     method_section,
-    steps_section,
     waterfall_section,
-    work_section,
 )
+from traceview.report.diff_steps import steps_section
+from traceview.report.diff_timeline import PairedTimeline
+from traceview.report.diff_work import work_section
 from traceview.report.labels import Labels
 from traceview.report.names import NameBook
 from traceview.report.view import BannerLine, Chip, Kpi, Report, ReportOptions, SectionView, Tone
-from traceview.units import count, distinct, duration, duration_parts, share, short_name, shown
+from traceview.units import count, distinct, duration, duration_parts, plural, share, short_name, shown
 
 KPIS = (
     ("step_time", "Step time"), ("gpu_busy", "GPU busy"), ("gpu_idle", "GPU idle"), ("kernel_time", "GPU kernel time"),
@@ -50,6 +54,9 @@ class DiffContext:
         return PER[self.diff.per]
 
 
+_BANNERS = {REFUSED: "Not comparable", CARE: "With care"}
+_SAVED = "A saved run keeps no slices: compare two traces to see them one under the other."
+_TIMELINE = "Lanes of both sides in pairs, the begin of one compared step of each at the same place. Go to aligns another pair."
 PER = {
     "step": "per complete step",
     "call": "as if both runs had made the mean number of calls",
@@ -62,28 +69,48 @@ def build_diff(diff: Diff, outcomes: Sequence[Outcome] = (), options: ReportOpti
     options = options or ReportOptions()
     labels = _labels(diff, options.show_paths)
     context = DiffContext(diff, outcomes, options, NameBook(labels))
-    sections = tuple(s for s in _sections(context) if s is not None)
-    return Report(
+    sections = [s for s in _sections(context) if s is not None]
+    context.names.mark()
+    report = Report(
         title=options.title or f"{shown(diff.base.label, 60)} → {shown(diff.new.label, 60)}",
         verdict=verdict(diff),
         chips=_chips(context),
         banner=_banner(diff),
+        banner_title=_BANNERS.get(diff.comparability.verdict, ""),
         kpis=_kpis(diff),
-        sections=sections,
-        names=context.names.table(),
+        sections=tuple(sections),
+        names=context.names.uncut(),
         version=__version__,
         schema="traceview.diff-report/1",
     )
+    return _with_timeline(context, report)
+
+
+def _with_timeline(context: DiffContext, report: Report) -> Report:
+    """Put the timeline behind the work, as large as the page has room for."""
+    base, new = context.diff.base.analysis, context.diff.new.analysis
+    if base is None or new is None:
+        section, names = SectionView("timeline", "Timeline", empty=_SAVED), context.names.table()
+    else:
+        room = PAGE_LIMIT - html.size_without_slices(report)
+        timeline = PairedTimeline(base, new, pairs_of(context.diff, base, new))
+        view, names = fitted(timeline, context.names, context.options.timeline_budget, room)
+        empty = "" if view else "No slice of one of the traces has a time to draw."
+        section = SectionView(
+            "timeline", "Timeline", _TIMELINE if view else "", (view,) if view else (), empty
+        )
+    at = next(i for i, s in enumerate(report.sections) if s.id == "work") + 1
+    return replace(report, names=names, sections=(*report.sections[:at], section, *report.sections[at:]))
 
 
 def _sections(context: DiffContext) -> list[SectionView | None]:
     diff = context.diff
     return [
         gates_section(context.outcomes),
-        changes_section(diff),
+        changes_section(diff, context.options.top),
         waterfall_section(diff, waterfall(diff), context.per),
-        work_section(context),
         idle_section(diff),
+        work_section(context),
         calls_section(diff),
         steps_section(diff, step_strips(diff)),
         environment_section(diff),
@@ -99,13 +126,14 @@ def _labels(diff: Diff, show_paths: bool) -> Labels:
 
 def _chips(context: DiffContext) -> tuple[Chip, ...]:
     diff = context.diff
-    runs = [
-        f"{count(len(side))} run{'s' if len(side) > 1 else ''}" for side in (diff.runs.base, diff.runs.new)
+    sides = [
+        f"{shown(side.conditions['device'] or 'device not recorded', 80)} · {plural(len(runs), 'run')}"
+        for side, runs in ((diff.base, diff.runs.base), (diff.new, diff.runs.new))
     ]
     steps = [count(len(m.steps)) for m in diff.measured]
     found = [
-        Chip("base", f"{shown(diff.base.label, 60)} · {runs[0]}"),
-        Chip("new", f"{shown(diff.new.label, 60)} · {runs[1]}"),
+        Chip("base", sides[0]),
+        Chip("new", sides[1]),
         Chip("comparable", diff.comparability.verdict),
         Chip("figures", context.per),
     ]

@@ -29,6 +29,7 @@ SCRIPTS = (
     "chooser",
     "table",
     "timeline-model",
+    "timeline-sides",
     "timeline-links",
     "timeline-rows",
     "timeline-paint",

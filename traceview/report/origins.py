@@ -134,7 +134,21 @@ def _delays(analysis: Analysis, rows: Numbers, latency: Numbers, clock: Clock) -
 
 def _correlations(trace: Trace, rows: Numbers) -> Numbers:
     ids = trace.arg("correlation").lookup(rows, -1).astype(np.int64)
-    known = np.flatnonzero((ids >= 0) & (ids < 2**51))
-    steps = np.zeros(len(rows), np.int64)
+    return stepped(np.where(ids < 2**51, ids, -1))
+
+
+def stepped(ids: Numbers) -> Numbers:
+    """Return 1 + the folded step from each known number (0 or more) to the next, 0 for unknown ones."""
+    known = np.flatnonzero(ids >= 0)
+    steps = np.zeros(len(ids), np.int64)
     steps[known] = 1 + zigzag(np.diff(ids[known], prepend=0))
     return steps
+
+
+def unstepped(steps: Numbers) -> Numbers:
+    """Return the numbers of which `stepped` made steps, -1 for unknown ones."""
+    known = np.flatnonzero(steps)
+    folded = steps[known] - 1
+    ids = np.full(len(steps), -1, np.int64)
+    ids[known] = np.cumsum((folded >> 1) ^ -(folded & 1))
+    return ids

@@ -50,18 +50,18 @@ class Timeline:
         if not self.drawn.slices:
             return None
         windows = settle(self.drawn.tiers, self.wished, budget)
-        items = _share_budget(self.drawn.tiers, exact_of(windows), budget)
-        kinds = _classes(self.analysis, self.legend, items)
-        codes, zero = self.trace.slices.name[items.source], _begin(self.trace)
+        items = share_budget(self.drawn.tiers, exact_of(windows), budget)
+        kinds = classes_of(self.analysis, self.legend, items)
+        codes, zero = self.trace.slices.name[items.source], begin_of(self.trace)
         clock = clock_of(zero, self.trace.span_ns)
         layout, columns = encode(items, clock, entries(codes, kinds, self.trace.names, names))
         lanes, lines = with_queues(self.analysis, self.drawn.lanes, clock)
         columns |= origins(self.analysis, replace(self.drawn, lanes=lanes), items, names, clock)
-        columns |= {**details(self.trace, items, names), **lines, **_steps(self.trace, clock)}
+        columns |= {**details(self.trace, items, names), **lines, **step_columns(self.trace, clock)}
         layout["columns"], payload = pack(columns)
         used = set(np.unique(kinds).tolist())
         return TimelineView(
-            note=_note(items, self.drawn, windows, clock),
+            note=note_of(items, self.drawn, windows, clock),
             legend=tuple(c for i, c in enumerate(self.legend) if i in used),
             lanes=lanes,
             windows=tuple(replace(w, start=max(w.start - zero, 0), end=w.end - zero) for w in windows),
@@ -75,12 +75,12 @@ class Timeline:
         return {"span": self.trace.span_ns, "tokens": tokens, "whole": self.drawn.whole}
 
 
-def _begin(trace: Trace) -> int:
+def begin_of(trace: Trace) -> int:
     """Return the time zero of the timeline: the first slice of the trace, drawn or not."""
     return int(trace.slices.start[trace.timed].min())
 
 
-def _classes(analysis: Analysis, legend: tuple[Legend, ...], items: Items) -> npt.NDArray[np.uint8]:
+def classes_of(analysis: Analysis, legend: tuple[Legend, ...], items: Items) -> npt.NDArray[np.uint8]:
     """Return the colour class of every item: kernels by category, the rest by kind."""
     trace = analysis.trace
     place = {c.token: i for i, c in enumerate(legend)}
@@ -101,7 +101,7 @@ def _classes(analysis: Analysis, legend: tuple[Legend, ...], items: Items) -> np
     return classes
 
 
-def _share_budget(tiers: tuple[Bars, ...], windows: Windows, budget: int) -> Items:
+def share_budget(tiers: tuple[Bars, ...], windows: Windows, budget: int) -> Items:
     """Reduce tier after tier: the GPU gets its share first, what it leaves goes on to the next."""
     inside = [touched(t, windows) for t in tiers]
     outside = [len(t) - n for t, n in zip(tiers, inside, strict=True)]
@@ -118,7 +118,7 @@ def _share_budget(tiers: tuple[Bars, ...], windows: Windows, budget: int) -> Ite
     return join(parts)
 
 
-def _steps(trace: Trace, clock: Clock) -> dict[str, npt.NDArray[Any]]:
+def step_columns(trace: Trace, clock: Clock) -> dict[str, npt.NDArray[Any]]:
     """Return the first steps as columns: number, and in units of the clock the gap between begins, and length."""
     steps = trace.steps.take(np.arange(min(len(trace.steps), _STEPS)))
     return {
@@ -186,7 +186,8 @@ def entries(codes: npt.NDArray[Any], classes: npt.NDArray[Any], texts: list[str]
     return Entries(rank[keys], np.array(name, np.int64), kind)
 
 
-def _note(items: Items, drawn: Drawn, windows: tuple[Window, ...], clock: Clock) -> str:
+def note_of(items: Items, drawn: Drawn, windows: tuple[Window, ...], clock: Clock) -> str:
+    """Say what is exact, what is merged, and what is left out."""
     rest = not_drawn(drawn)
     if clock.unit > 1:
         rest = f"So long a trace is drawn in units of {duration(clock.unit)}; tables are exact. {rest}"

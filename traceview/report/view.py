@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 Tone = Literal["", "good", "warn", "bad"]
 Form = Literal[
     "name", "text", "count", "ms", "us", "share", "bytes", "number", "rate",
-    "change_count", "change_ms", "change_us", "change_share",
+    "change_count", "change_ms", "change_us", "change_share", "change_number",
 ]  # fmt: skip
 Cell = int | float | str | None
 
@@ -215,6 +215,27 @@ class FindingsView:
 
 
 @dataclass(frozen=True)
+class ChangeView:
+    """Say one thing that changed: `mark` and `word` tell whether it is claimed, and which way it went.
+
+    `turn` is "rise" or "fall", or empty where nothing is claimed.
+    """
+
+    mark: str
+    word: str
+    turn: str
+    text: tuple[Said, ...]
+
+
+@dataclass(frozen=True)
+class ChangesView:
+    """List what changed, claims first."""
+
+    kind: ClassVar[str] = "changes"
+    items: tuple[ChangeView, ...]
+
+
+@dataclass(frozen=True)
 class ChartView:
     """Hold one plotly figure; `alt` says in a sentence what it shows, `height` is in CSS pixels.
 
@@ -291,7 +312,16 @@ class TimelineView:
     payload: str
 
 
-Block = TableView | SplitView | FactsView | DefinitionsView | FindingsView | ChartsView | TimelineView
+Block = (
+    TableView
+    | SplitView
+    | FactsView
+    | DefinitionsView
+    | FindingsView
+    | ChangesView
+    | ChartsView
+    | TimelineView
+)
 
 
 @dataclass(frozen=True)
@@ -320,7 +350,7 @@ class NameTable:
 
 @dataclass(frozen=True)
 class Report:
-    """Hold the whole page as plain data."""
+    """Hold the whole page as plain data; `banner_title` says what the lines of the banner are about."""
 
     title: str
     verdict: str
@@ -331,6 +361,7 @@ class Report:
     names: NameTable = field(default_factory=NameTable)
     version: str = ""
     schema: str = "traceview.report/1"
+    banner_title: str = "Data quality"
 
     def _repr_html_(self) -> str:
         numbers = "".join(
