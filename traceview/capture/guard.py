@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import TypeVar
 
@@ -33,3 +34,25 @@ def attempt(
         if failed is not None:
             attempt("giving up", failed)
         return None
+
+
+def ended(run: Callable[[], None], ours: Collection[str]) -> int:
+    """Return the exit status that Python gives a program, with the traceback of what ended it on standard error.
+
+    `ours` are ends of the names of files whose frames stand above the program's own. An interruption is left to
+    the command line.
+    """
+    try:
+        run()
+    except SystemExit as leaving:
+        if leaving.code is None or isinstance(leaving.code, int):
+            return leaving.code or 0
+        sys.stderr.write(f"{leaving.code}\n")
+        return 1
+    except Exception as error:  # noqa: BLE001 - as Python itself does for a program
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename.endswith((__file__, *ours)):
+            trace = trace.tb_next
+        traceback.print_exception(type(error), error, trace or error.__traceback__)
+        return 1
+    return 0

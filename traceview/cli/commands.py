@@ -7,6 +7,7 @@ import sys
 import click
 
 from traceview import __version__
+from traceview.cli.capture import capture
 from traceview.cli.compare import compare
 from traceview.cli.diff import diff
 from traceview.cli.explain import explain
@@ -29,6 +30,7 @@ def traceview() -> None:
     """Tell what a GPU really did, from a profiler's Chrome trace."""
 
 
+traceview.add_command(capture)
 traceview.add_command(compare)
 traceview.add_command(diff)
 traceview.add_command(explain)

@@ -53,7 +53,7 @@ def choose_trace(given: str | Path | None) -> Choice:
     path = Path(given)
     if str(given) == "-" or not path.is_dir():
         return Choice(path, "")
-    found = [c for c in _files(path) if _is_trace(c.path)]
+    found = [c for c in _files(path) if is_trace(c.path)]
     if not found:
         raise InputError(
             f"{path.name or path}: no Chrome trace in this directory",
@@ -128,7 +128,8 @@ def _opening(path: Path) -> tuple[bytes, bool]:
     return text, True
 
 
-def _is_trace(path: Path) -> bool:
+def is_trace(path: Path) -> bool:
+    """Tell by its content whether a file is a Chrome trace."""
     text, readable = _opening(path)
     if not readable:
         return False
@@ -142,6 +143,25 @@ def _is_trace(path: Path) -> bool:
     return (
         re.match(rb'\s*\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args|id)"\s*:', text[opening.start :]) is not None
     )
+
+
+def is_whole_trace(path: Path) -> bool:
+    """Tell whether a file is a Chrome trace with its end: one that is still being written is not."""
+    if not is_trace(path):
+        return False
+    end = b""
+    try:
+        container = Container(path)
+    except InputError:
+        return False
+    try:
+        for block in container.blocks():
+            end = (end + block)[-PROBE:]
+    except InputError:
+        return False
+    finally:
+        container.close()
+    return not container.damage.cut and end.rstrip().endswith((b"}", b"]"))
 
 
 def _rank_inside(path: Path) -> tuple[int, ...]:

@@ -1,0 +1,204 @@
+"""Unmodified scripts, run as processes: what a step is, and what becomes of their exit status."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.capture.making import by_window, leftovers
+from traceview.cli import capturing, run
+from traceview.errors import UsageError
+
+ROOT = Path(__file__).parents[2]
+MARK = "torch.profiler.record_function(f'iteration {i}')"
+TRAINING = f"""
+    import sys, torch
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1))
+    best = torch.optim.SGD(model.parameters(), lr=0.1)
+    for i in range(int(sys.argv[1])):
+        with {MARK}:
+            for part in range(2):  # two forwards for each step of the optimizer
+                model(torch.ones(4, 8)).sum().backward()
+            best.step()
+"""
+INFERENCE = f"""
+    import torch
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)).eval()
+    with torch.inference_mode():
+        for i in range(20):
+            with {MARK}:
+                model(torch.ones(4, 8))
+"""
+FUNCTION = f"""
+    import torch
+
+    class Engine:
+        def decode(self, i):
+            with {MARK}:
+                return torch.ones(4).add(i)
+
+    def request(i):
+        return Engine().decode(2 * i), Engine().decode(2 * i + 1)
+
+    for i in range(20):
+        request(i)
+"""
+
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def captured(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Run:
+    """Run a script under `traceview capture` with a window of steps 2 to 4; return status and streams.
+
+    In this process: importing torch takes seconds.
+    """
+
+    def run_it(text: str, *words: str, options: tuple[str, ...] = ()) -> Any:
+        script = tmp_path / "job.py"
+        script.write_text(textwrap.dedent(text), encoding="utf-8")
+        asked = ["capture", "--wait", "1", "--warmup", "1", "--active", "3", *options, "--", str(script)]
+        monkeypatch.setenv("PROFILER_OUTPUT_DIR", str(tmp_path / "out"))
+        monkeypatch.setattr(sys, "argv", list(sys.argv))
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        for name in ("engine", "beside"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        status = run([*asked, *words])
+        said = capsys.readouterr()
+        return SimpleNamespace(returncode=status, stdout=said.out, stderr=said.err)
+
+    return run_it
+
+
+def found(folder: Path) -> list[list[int]]:
+    files = list((folder / "out").glob("*.gz"))
+    assert leftovers(folder / "out") == []
+    return by_window(files)
+
+
+def test_a_step_of_the_first_optimizer_is_a_step(captured: Run, tmp_path: Path) -> None:
+    done = captured(TRAINING, "9")
+    assert done.returncode == 0, done.stderr
+    assert found(tmp_path) == [[2, 3, 4]]
+    (trace,) = (tmp_path / "out").glob("job-pid*-w0.pt.trace.json.gz")
+    assert f"wrote {trace}" in done.stderr
+
+
+def test_without_an_optimizer_the_outermost_forward_is_a_step(captured: Run, tmp_path: Path) -> None:
+    done = captured(INFERENCE)
+    assert done.returncode == 0, done.stderr
+    assert found(tmp_path) == [[2, 3, 4]]
+
+
+def test_forwards_can_be_steps_of_a_training(captured: Run, tmp_path: Path) -> None:
+    captured(TRAINING, "9", options=("--step-on", "forward"))
+    assert found(tmp_path) == [[1, 2]]  # forwards 2, 3 and 4: those of iteration 1, and the first of 2
+
+
+@pytest.mark.parametrize(
+    ("step_on", "window"),
+    [(":request", [4, 5, 6, 7, 8, 9]), (":Engine.decode", [2, 3, 4])],
+    ids=["function", "method"],
+)
+def test_a_function_of_the_script_can_be_a_step(
+    captured: Run, step_on: str, window: list[int], tmp_path: Path
+) -> None:
+    done = captured(FUNCTION, options=("--step-on", step_on))
+    assert done.returncode == 0, done.stderr
+    assert found(tmp_path) == [window]
+
+
+def test_a_function_of_a_module_beside_the_script_can_be_a_step(captured: Run, tmp_path: Path) -> None:
+    engine = FUNCTION.split("for i in range(20)", maxsplit=1)[0]
+    (tmp_path / "engine.py").write_text(textwrap.dedent(engine), encoding="utf-8")
+    script = "import engine\nfor i in range(20):\n    engine.request(i)\n"
+    done = captured(script, options=("--step-on", "engine:request"))
+    assert done.returncode == 0, done.stderr
+    assert found(tmp_path) == [[4, 5, 6, 7, 8, 9]]
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [("sys.exit(7)", 7), ("sys.exit('no data')", 1), ("sys.exit()", 0), ("raise ValueError('nan')", 1)],
+)
+def test_the_exit_status_of_the_script_is_kept(captured: Run, end: str, status: int, tmp_path: Path) -> None:
+    done = captured(f"import sys\n{end}\n")
+    assert done.returncode == status
+    if "nan" in end:
+        assert done.stderr.count("Traceback") == 1
+        assert 'job.py", line 2, in <module>\n' in done.stderr
+        assert "scripts.py" not in done.stderr
+        assert done.stderr.rstrip().endswith(("ValueError: nan", "module:function"))
+    if "no data" in end:
+        assert "no data" in done.stderr.splitlines()
+
+
+def test_a_script_that_fails_leaves_its_whole_windows(captured: Run, tmp_path: Path) -> None:
+    done = captured(TRAINING + "    raise ValueError('nan')\n", "9", options=("--repeat", "0"))
+    assert done.returncode == 1
+    assert found(tmp_path) == [[2, 3, 4]]
+
+
+def test_a_script_sees_its_own_arguments_name_and_folder(captured: Run, tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("word = 'beside'\n", encoding="utf-8")
+    text = "import sys, beside\nprint(sys.argv[1:], __name__, __file__ == sys.argv[0], beside.word)\n"
+    done = captured(text, "--wait", "9", "-x")
+    assert done.stdout == "['--wait', '9', '-x'] __main__ True beside\n"
+    assert "no step was seen" in done.stderr
+
+
+def test_a_module_is_run_as_python_runs_it_and_a_process_leaves_with_its_status(
+    torch: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "package").mkdir()
+    main = "import sys\nprint(sys.argv[1:], __name__)\nsys.exit(3)\n"
+    (tmp_path / "package" / "__main__.py").write_text(main, encoding="utf-8")
+    words = [sys.executable, "-m", "traceview", "capture", "--", "-m", "package", "--lr", "1"]
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}"}
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("['--lr', '1'] __main__\n", 3)
+
+
+@pytest.mark.parametrize(
+    ("step_on", "said"),
+    [
+        (":nothing", "job.py has no function nothing"),
+        ("nowhere:f", "--step-on nowhere:f: No module named 'nowhere'"),
+        ("sometimes", "--step-on sometimes is no step"),
+    ],
+)
+def test_a_step_that_cannot_be_is_refused_before_the_script_runs(
+    captured: Run, step_on: str, said: str, tmp_path: Path
+) -> None:
+    done = captured("print('ran')\n", options=("--step-on", step_on))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [[], ["-m"], ["nowhere.py"]], ids=str)
+def test_what_is_no_script_is_refused(words: list[str]) -> None:
+    from traceview.capture.scripts import Script
+
+    with pytest.raises(UsageError):
+        Script.parsed(words)
+
+
+def test_without_torch_the_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(capturing, "find_spec", lambda _: None)
+    (tmp_path / "job.py").write_text("", encoding="utf-8")
+    assert run(["capture", "--", str(tmp_path / "job.py")]) == 70
+    assert "pip install 'traceview[capture]'" in capsys.readouterr().err

@@ -1,0 +1,253 @@
+"""Run an unmodified script in this process and tell its steps from outside.
+
+A step is a call of the optimizer that steps first; without an optimizer a forward of the outermost module that
+ran twice first; or a call of a function that the user names. The script sees its own arguments, its own folder on
+the path, and leaves with its own exit status.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import runpy
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from traceview.capture.guard import ended, say
+from traceview.capture.recording import Recording
+from traceview.errors import UsageError
+
+AUTO, OPTIMIZER, FORWARD = "auto", "optimizer", "forward"
+_STEPPED = "__traceview_stepped__"  # the name under which a script's own function is wrapped
+
+
+class Script(NamedTuple):
+    """Hold what is run: a file, or a module where `is_module`, and its arguments."""
+
+    target: str
+    arguments: tuple[str, ...]
+    is_module: bool
+
+    @classmethod
+    def parsed(cls, words: Sequence[str]) -> Script:
+        """Return the script of a command line: SCRIPT ARGS, or -m MODULE ARGS as for python."""
+        if not words:
+            raise UsageError(
+                "no script was named", "write it behind --: traceview capture -- train.py --epochs 1"
+            )
+        if words[0] == "-m":
+            if len(words) < 2:
+                raise UsageError("-m names no module", "write traceview capture -- -m package.module")
+            return cls(words[1], tuple(words[2:]), True)
+        if not Path(words[0]).exists():
+            raise UsageError(f"{words[0]}: no such script", "name a Python file, or -m and a module")
+        return cls(words[0], tuple(words[1:]), False)
+
+
+def run_script(script: Script, step_on: str, recording: Recording) -> int:
+    """Run a script inside a recording; return its exit status, after its traceback where it failed."""
+    sys.argv = [script.target, *script.arguments]
+    sys.path.insert(0, "" if script.is_module else str(Path(script.target).absolute().parent))
+    own, _, name = step_on.partition(":")
+    if name and own in ("", "__main__"):
+        steps: AbstractContextManager[object] = nullcontext()
+        program = _wrapped(script, name, recording.step)
+    else:
+        program, steps = _plain(script), stepping(step_on, recording)
+
+    def run() -> None:
+        with recording:
+            program()
+
+    with steps:
+        status = ended(run, (__file__, "<frozen runpy>", "runpy.py"))
+    if not recording.steps:
+        say(
+            "no step was seen: no optimizer step and no module's forward; name one with --step-on module:function"
+        )
+    return status
+
+
+def _plain(script: Script) -> Callable[[], object]:
+    if script.is_module:
+        return lambda: runpy.run_module(script.target, run_name="__main__", alter_sys=True)
+    return lambda: runpy.run_path(script.target, run_name="__main__")
+
+
+def _wrapped(script: Script, name: str, step: Callable[[], None]) -> Callable[[], object]:
+    """Return what runs a script one of whose own functions, NAME or CLASS.NAME, is a step; lines stay where they are."""
+    if script.is_module:
+        raise UsageError(
+            f"--step-on :{name} needs a script", "name the module of the function: module:function"
+        )
+    path = Path(script.target)
+    try:
+        tree = ast.parse(path.read_bytes(), str(path))
+    except (SyntaxError, ValueError):  # running it says so as Python does
+        return _plain(script)
+    found = _function(tree.body, name.split("."))
+    if found is None:
+        raise UsageError(f"{path.name} has no function {name}", "name one that the script defines")
+    mark = ast.Name(_STEPPED, ast.Load())
+    found.decorator_list.insert(0, ast.copy_location(mark, found))
+    module = types.ModuleType("__main__")
+    module.__dict__.update({_STEPPED: lambda f: _stepped(f, step), "__file__": str(path)})
+
+    def program() -> None:
+        before, sys.modules["__main__"] = sys.modules["__main__"], module
+        try:
+            exec(compile(tree, str(path), "exec"), module.__dict__)  # noqa: S102 - the user's own script
+        finally:
+            sys.modules["__main__"] = before
+
+    return program
+
+
+def _function(body: list[ast.stmt], words: list[str]) -> ast.FunctionDef | None:
+    for node in body:
+        if isinstance(node, ast.ClassDef) and len(words) > 1 and node.name == words[0]:
+            return _function(node.body, words[1:])
+        if isinstance(node, ast.FunctionDef) and words == [node.name]:
+            return node
+    return None
+
+
+def _stepped(function: Callable[..., Any], step: Callable[[], None]) -> Callable[..., Any]:
+    @wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        step()
+        return result
+
+    return wrapped
+
+
+class Steps:
+    """Watch optimizers and modules of this process, and step a recording."""
+
+    def __init__(self, kind: str, step: Callable[[], None]) -> None:
+        self._kind, self._step = kind, step
+        self._first: int | None = None  # the optimizer or module whose calls are steps, by its id
+        self._seen: set[int] = set()  # outermost modules that ran once
+        self._local = threading.local()
+        self._handles: list[Any] = []
+        self._undo: list[Callable[[], None]] = []
+        self._forwards: list[Any] = []
+        self._is_compiling: Callable[[], bool] = bool
+
+    def watch(self) -> None:
+        """Set the hooks in torch."""
+        import torch
+        from torch.nn.modules import module as modules
+        from torch.optim import optimizer as optimizers
+
+        self._is_compiling = torch.compiler.is_compiling
+        if self._kind in (AUTO, OPTIMIZER):
+            self._handles.append(optimizers.register_optimizer_step_post_hook(self._stepped))
+        if self._kind == AUTO:
+            plain = torch.optim.Optimizer.__init__
+
+            @wraps(plain)
+            def made(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+                self._forget_modules()
+                plain(optimizer, *args, **kwargs)
+
+            torch.optim.Optimizer.__init__ = made
+            self._undo.append(lambda: setattr(torch.optim.Optimizer, "__init__", plain))
+        if self._kind in (AUTO, FORWARD):
+            self._forwards = [
+                modules.register_module_forward_pre_hook(self._entered),
+                modules.register_module_forward_hook(self._left, always_call=True),
+            ]
+            self._handles += self._forwards
+
+    def close(self) -> None:
+        """Take all hooks out of torch."""
+        for handle in self._handles:
+            handle.remove()
+        for undo in self._undo:
+            undo()
+        self._handles, self._undo = [], []
+
+    def _forget_modules(self) -> None:
+        """Count optimizer steps only, now that there is an optimizer."""
+        for handle in self._forwards:
+            handle.remove()
+        self._first = None
+
+    def _stepped(self, optimizer: Any, *_: object) -> None:
+        if self._first is None:
+            self._first = id(optimizer)
+        if self._first == id(optimizer):
+            self._step()
+
+    def _entered(self, module: Any, _: object) -> None:
+        if self._is_compiling():  # torch.compile traces hooks too: nothing of this may get into its graph
+            return
+        self._local.depth = depth = getattr(self._local, "depth", 0) + 1
+        if depth == 1 and type(module).__name__ == "OptimizedModule":
+            self._local.depth = 0
+            self._follow(module)  # before its inside is compiled: what hooks it has is part of that
+
+    def _left(self, module: Any, *_: object) -> None:
+        if self._is_compiling():
+            return
+        self._local.depth = depth = getattr(self._local, "depth", 1) - 1
+        if depth:
+            return
+        self._step()
+        if id(module) in self._seen:
+            self._follow(module)
+        self._seen.add(id(module))
+
+    def _follow(self, module: Any) -> None:
+        """Watch this module alone: hooks on all would be called for each layer of it."""
+        for handle in self._forwards:
+            handle.remove()
+        self._forwards = [module.register_forward_hook(lambda *_: self._step())]
+        self._handles += self._forwards
+
+
+@contextmanager
+def stepping(step_on: str, recording: Recording) -> Iterator[None]:
+    """Let a recording step on optimizers, forwards, or calls of module:function."""
+    if ":" in step_on:
+        undo = _wrap(step_on, recording.step)
+    elif step_on in (AUTO, OPTIMIZER, FORWARD):
+        steps = Steps(step_on, recording.step)
+        steps.watch()
+        undo = steps.close
+    else:
+        raise UsageError(f"--step-on {step_on} is no step", "use optimizer, forward or module:function")
+    try:
+        yield
+    finally:
+        undo()
+
+
+def _wrap(step_on: str, step: Callable[[], None]) -> Callable[[], None]:
+    """Make every call of module:function, or module:Class.method, a step; return what undoes it."""
+    module, _, path = step_on.partition(":")
+    *places, name = path.split(".")
+    try:
+        holder = importlib.import_module(module)
+        for place in places:
+            holder = getattr(holder, place)
+        plain = getattr(holder, name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UsageError(
+            f"--step-on {step_on}: {error}", "name module:function as Python imports it"
+        ) from error
+    setattr(holder, name, _stepped(plain, step))
+
+    def undo() -> None:
+        with suppress(AttributeError):
+            setattr(holder, name, plain)
+
+    return undo
