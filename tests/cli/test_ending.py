@@ -76,7 +76,8 @@ def test_no_helper_and_no_file_outlives_the_command(big: Path, tmp_path: Path, h
         time.sleep(0.4)
         started.send_signal(getattr(signal, how))
         _, said = started.communicate(timeout=20)
-    assert started.returncode == status
+    # Python ends by SIGINT itself where that met it in code made from a text: for a shell it is 130 too
+    assert started.returncode in (status, -signal.SIGINT if how == "SIGINT" else status)
     assert said.strip() == b""
     end = time.monotonic() + 2  # far less than the stretch takes to read
     while any(map(lives, helpers)) and time.monotonic() < end:

@@ -12,7 +12,7 @@ from tests.pages import GPU_SAMPLE, Visitor, report_of
 from traceview.report import build_report
 from traceview.report.queues import Queue, deepest, queues, thinned
 from traceview.report.sections.launch_behaviour import DRAWN, POINTS, STRETCHES
-from traceview.report.view import ChartsView, SectionView, TableView
+from traceview.report.view import ChartsView, ChartView, SectionView, TableView
 
 
 def queue(*points: tuple[int, int]) -> Queue:
@@ -53,11 +53,15 @@ def section(*events: Event) -> SectionView:
     return next(s for s in report.sections if s.id == "launch-behaviour")
 
 
+def chart_of(found: SectionView) -> list[ChartView]:
+    """Return the chart of the queues, among those of the section."""
+    return [c for b in found.blocks if isinstance(b, ChartsView) for c in b.charts if c.id == "chart-queue"]
+
+
 def test_the_deepest_streams_are_drawn_with_a_table_of_the_same_beside_them() -> None:
-    blocks = section(*streams(8)).blocks
-    (charts,) = [b for b in blocks if isinstance(b, ChartsView)]
-    (table,) = [b for b in blocks if isinstance(b, TableView) and b.id == "queue-over-time"]
-    (chart,) = charts.charts
+    made = section(*streams(8))
+    (table,) = [b for b in made.blocks if isinstance(b, TableView) and b.id == "queue-over-time"]
+    (chart,) = chart_of(made)
     assert [line["name"] for line in chart.figure["data"]] == [f"GPU 0 · stream {i}" for i in range(7, 1, -1)]
     assert "GPU 0 · stream 7: at most 8 waiting" in chart.alt
     assert chart.figure["data"][0]["line"]["shape"] == "hv"
@@ -77,34 +81,29 @@ def test_the_deepest_streams_are_drawn_with_a_table_of_the_same_beside_them() ->
 def test_the_name_of_a_stream_is_no_markup_in_the_chart() -> None:
     evil = "<img src=x onerror=1> /home/s3cret/x"
     events = [launch(0, 1, 1), kernel("k", 10, 5, 1, stream=evil)]
-    (charts,) = [b for b in section(*events).blocks if isinstance(b, ChartsView)]
-    name = charts.charts[0].figure["data"][0]["name"]
+    (chart,) = chart_of(section(*events))
+    name = chart.figure["data"][0]["name"]
     assert "<" not in name
-    assert "s3cret" not in str(charts)
+    assert "s3cret" not in str(chart)
 
 
 def test_a_long_run_keeps_the_chart_small() -> None:
     events = [e for i in range(2_000) for e in (launch(10 * i, 1, i + 1), kernel("k", 10 * i + 5, 4, i + 1))]
-    (charts,) = [b for b in section(*events).blocks if isinstance(b, ChartsView)]
-    assert len(charts.charts[0].figure["data"][0]["x"]) == POINTS + 1
+    (chart,) = chart_of(section(*events))
+    assert len(chart.figure["data"][0]["x"]) == POINTS + 1
 
 
 def test_a_trace_without_linked_launches_has_no_queue() -> None:
-    assert not [b for b in section(kernel("k", 0, 5)).blocks if isinstance(b, ChartsView)]
+    assert chart_of(section(kernel("k", 0, 5))) == []
     assert queues(analysed(kernel("k", 0, 5)).launch_behaviour.depth) == []
 
 
 def test_the_chart_is_drawn_as_lines_in_the_colours_of_the_theme(visit: Visitor) -> None:
-    (charts,) = [
-        b
-        for s in report_of(GPU_SAMPLE).sections
-        if s.id == "launch-behaviour"
-        for b in s.blocks
-        if isinstance(b, ChartsView)
-    ]
+    (made,) = [s for s in report_of(GPU_SAMPLE).sections if s.id == "launch-behaviour"]
+    (chart,) = chart_of(made)
     seen = visit(GPU_SAMPLE)
     seen.js("TV.drawAll()")
     lines = "[...document.querySelectorAll('#chart-queue .scatterlayer .js-line')].map(e => getComputedStyle(e).stroke)"
     seen.until(f"{lines}.length > 0")
     strokes = seen.js(lines)
-    assert len(strokes) == len(charts.charts[0].figure["data"]) == len(set(strokes))
+    assert len(strokes) == len(chart.figure["data"]) == len(set(strokes))
