@@ -13,6 +13,7 @@ from traceview.cli.diff import diff
 from traceview.cli.explain import explain
 from traceview.cli.export import export
 from traceview.cli.findings import findings
+from traceview.cli.prune import prune
 from traceview.cli.report import report
 from traceview.cli.statuses import BROKEN_PIPE, INTERRUPTED
 from traceview.cli.streams import silence
@@ -36,6 +37,7 @@ traceview.add_command(diff)
 traceview.add_command(explain)
 traceview.add_command(export)
 traceview.add_command(findings)
+traceview.add_command(prune)
 traceview.add_command(report)
 traceview.add_command(summary)
 
