@@ -60,8 +60,8 @@ def test_the_verdict_is_in_the_first_lines_of_the_markdown() -> None:
     text = diff_markdown(build_diff(found, outcomes), found, outcomes)
     lines = text.splitlines()
     assert lines[0].startswith("<!-- traceview:diff:")
-    assert lines[1].startswith("❌")
-    assert lines[3].startswith("### ")
+    assert lines[1].startswith("### ❌ traceview: Step time")
+    assert lines[3].startswith("- ❌ `gpu_busy>5%` fail: ")
     assert len(text) <= 60_000
     outside_code = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", text)
     assert "evil.example" in text

@@ -58,4 +58,4 @@ def compare(
         refuse_targets(found, trace, force)
     reading = Reading(categories, quiet, Choice.parsed(chosen, skip_first, step_name))
     paint = OverviewPainters(side_by_side(traces, reading), ReportOptions(title=title, top=top))
-    write_targets([(t, paint.of(t.form)) for t in found])
+    write_targets([(t, paint.of(t)) for t in found])

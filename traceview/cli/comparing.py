@@ -9,7 +9,9 @@ from typing import BinaryIO
 
 from traceview.analyses import Choice
 from traceview.cli.loading import load
-from traceview.cli.output import json_text
+from traceview.cli.output import STANDARD, json_text
+from traceview.cli.screen import shown_blocks
+from traceview.cli.targets import Target
 from traceview.diff.build import side_of
 from traceview.diff.claims import Floor
 from traceview.diff.comparability import REFUSED
@@ -21,7 +23,8 @@ from traceview.diff.side import Side
 from traceview.errors import UsageError
 from traceview.report.html import render_html
 from traceview.report.markdown import report_markdown
-from traceview.report.overview_view import build_overview, overview_document, overview_text
+from traceview.report.overview_view import build_overview, overview_blocks, overview_document
+from traceview.report.text_blocks import Block, plain_text
 from traceview.report.view import ReportOptions
 from traceview.units import public_label
 
@@ -83,13 +86,19 @@ class OverviewPainters:
     found: Overview
     options: ReportOptions
 
-    def of(self, form: str) -> Callable[[BinaryIO], object]:
-        """Return what writes one format."""
-        text = {"text": self._text, "json": self._json, "html": self._html, "md": self._markdown}[form]
+    def of(self, target: Target) -> Callable[[BinaryIO], object]:
+        """Return what writes one output."""
+        if target.form == "text" and target.path == STANDARD:
+            return lambda file: file.write(shown_blocks(self._blocks).encode("utf-8", "backslashreplace"))
+        text = {"text": self._text, "json": self._json, "html": self._html, "md": self._markdown}[target.form]
         return lambda file: file.write(text().encode("utf-8", "backslashreplace"))
 
+    @property
+    def _blocks(self) -> list[Block]:
+        return overview_blocks(self.found, self.options.top)
+
     def _text(self) -> str:
-        return overview_text(self.found, self.options.top)
+        return plain_text(self._blocks)
 
     def _json(self) -> str:
         return json_text(overview_document(self.found))

@@ -13,6 +13,7 @@ SUFFIXES = {
     ".md": "md",
     ".markdown": "md",
     ".json": "json",
+    ".csv": "csv",
     ".txt": "text",
 }
 
@@ -28,7 +29,7 @@ SUFFIXES = {
     "outputs",
     metavar="FILE",
     multiple=True,
-    help='What to write ("-": standard output), as .html, .md, .json or .txt; may be repeated.',
+    help='What to write ("-": standard output), as .html, .md, .json, .csv or .txt; may be repeated.',
 )
 @click.option(
     "--format",
@@ -40,6 +41,11 @@ SUFFIXES = {
     "--force", is_flag=True, help="Overwrite outputs that exist; let gates judge what is not comparable."
 )
 @click.option("--top", type=click.IntRange(1), help="Rows of each table. Default: 500, and 10 in the text.")
+@click.option(
+    "--table",
+    metavar="TABLE",
+    help="What .csv holds: work (default), kernels, parts, categories, idle, calls, headlines, conditions.",
+)
 @click.option("--title", help="Title of the page.")
 @click.option("--show-paths", is_flag=True, help="Show host names and home folders in names and paths.")
 @click.option(
@@ -86,7 +92,7 @@ SUFFIXES = {
 @click.option("--warn-only", is_flag=True, help="Exit with 0 whatever the gates say.")
 def diff(
     base: str, new: str, categories: str | None, quiet: bool, chosen: str | None, skip_first: int, step_name: str | None,
-    outputs: tuple[str, ...], form: str | None, force: bool, top: int | None, title: str | None, show_paths: bool, per: str | None, matching: str,
+    outputs: tuple[str, ...], form: str | None, force: bool, top: int | None, table: str | None, title: str | None, show_paths: bool, per: str | None, matching: str,
     expect: tuple[str, ...], floor: tuple[str, ...], also_base: tuple[str, ...], also_new: tuple[str, ...],
     gates: tuple[str, ...], unproven: str, warn_only: bool,
 ) -> int:  # fmt: skip
@@ -97,7 +103,7 @@ def diff(
     start_ahead(base)
     from traceview.analyses import Choice
     from traceview.cli.comparing import Gates, Reading, compared, floor_of
-    from traceview.cli.diff_painting import DiffPainters
+    from traceview.cli.diff_painting import DiffPainters, checked
     from traceview.cli.targets import refuse_targets, targets, write_targets
     from traceview.diff.compare import Options
     from traceview.report.view import ReportOptions
@@ -105,13 +111,14 @@ def diff(
     asked = Gates.parsed(gates, unproven, force, warn_only)
     options = Options(per, matching, [e.strip() for text in expect for e in text.split(",")], floor_of(floor))
     found = targets(outputs or ["-"], form, SUFFIXES, "text")
+    listed = checked([target.form for target in found], table)
     for trace in (base, new, *also_base, *also_new):
         refuse_targets(found, trace, force)
     wishes = ReportOptions(title=title, top=top or 500, show_paths=show_paths)
     reading = Reading(categories, quiet, Choice.parsed(chosen, skip_first, step_name))
     result = compared((base, *also_base), (new, *also_new), reading, options)
-    paint = DiffPainters(result, asked.judged(result), wishes, top or 10)
-    write_targets([(t, paint.of(t.form)) for t in found], paint.verdict)
+    paint = DiffPainters(result, asked.judged(result), wishes, top or 10, listed)
+    write_targets([(t, paint.of(t)) for t in found], paint.verdict)
     if asked.asked and outputs:
         paint.tell_gates(quiet)
     return asked.status(result, paint.outcomes)

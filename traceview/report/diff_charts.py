@@ -13,7 +13,7 @@ from traceview.units import duration, shown
 
 _LOOKS = {"more": ("collective", "/"), "less": ("norm", "x"), "whole": ("other", "")}
 """Colour and pattern of bars: more and less differ without their colours too, and in the sign beside them."""
-_ROOM = 1.16  # of the longest bar: the text beside it
+_ROOM = 1.28  # of the longest bar: the text beside it
 
 
 class _Drawn(NamedTuple):
@@ -34,6 +34,8 @@ def waterfall(diff: Diff) -> ChartView | None:
     if not drawn[0].length and not drawn[-1].length:
         return None
     height = 80 + 34 * len(drawn)
+    labels = [bar.label for bar in drawn]
+    axis = bar_chart_axis(labels)
     most = max(bar.start + bar.length for bar in drawn)
     figure = {
         "data": [t for look in _LOOKS if (t := _trace(drawn, look)) is not None],
@@ -42,7 +44,8 @@ def waterfall(diff: Diff) -> ChartView | None:
             "barmode": "overlay",
             "showlegend": False,
             "xaxis": {"title": {"text": "ms"}, "range": [0, most * _ROOM], "fixedrange": True},
-            "yaxis": bar_chart_axis([bar.label for bar in drawn]),
+            "yaxis": {**axis, "autorange": False, "range": [len(drawn) - 0.4, -0.6]},
+            "meta": {"narrow": bar_chart_axis(labels, narrow=True)["ticktext"]},
         },
     }
     return ChartView(

@@ -18,7 +18,7 @@ from traceview.diff.claims import FEWEST_CALLS, FEWEST_STEPS, LEAST_SHARE, MOST_
 from traceview.diff.comparability import CARE, FINE, LEAST_MATCHED, REFUSED, Condition
 from traceview.diff.compare import Diff, Row
 from traceview.diff.gates import FAIL, Outcome
-from traceview.report.diff_steps import headline_keys
+from traceview.report.diff_text import headline_keys
 from traceview.report.diff_work import whole_numbers
 from traceview.report.view import (
     Block,

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from traceview.diff.changes import signed
 from traceview.diff.claims import COUNTS
 from traceview.diff.compare import Diff
-from traceview.report.diff_text import NAMES
+from traceview.report.diff_text import NAMES, change_text, headline_keys
 from traceview.report.view import Block, Cell, ChartsView, ChartView, Column, SectionView, TableView
 from traceview.units import count, duration
 
 _MOST = 1_000
 _SECONDARY = ("wall", "compute", "exposed_comm", "exposed_copy", "launches", "launch_cpu")
-_ORDER = (
-    "step_time", "gpu_busy", "gpu_idle", "kernel_time", "compute", "exposed_comm", "exposed_copy", "kernels", "launches", "syncs",
-    "launch_cpu", "wall",
-)  # fmt: skip
 _HEAD = (
     Column("place", "#", "count", hidden=True),
     Column("what", "Per step", "text"),
@@ -26,11 +21,6 @@ _HEAD = (
     Column("told", "Verdict", "text"),
     Column("p", "p", "number", "rank test", hidden=True),
 )
-
-
-def headline_keys(diff: Diff) -> list[str]:
-    """Return the headlines that both sides have, in the order of their table."""
-    return [k for k in _ORDER if k in diff.headlines and all(k in m.headlines for m in diff.measured)]
 
 
 def steps_section(diff: Diff, chart: ChartView | None) -> SectionView | None:
@@ -83,10 +73,3 @@ def verdict_of(diff: Diff, key: str) -> str:
     if not judged.delta:
         return "same"
     return "larger than the noise" if judged.claimed else f"~ {judged.reason}"
-
-
-def change_text(value: float, counted: bool) -> str:
-    """Return a change of time or of a count with its sign."""
-    if not counted:
-        return signed(value)
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{abs(value):,.0f}"

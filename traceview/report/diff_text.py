@@ -1,4 +1,4 @@
-"""A comparison for the terminal: the verdict, what to care about, what changed, gates."""
+"""A comparison for the terminal: what may be compared, what changed, and what is claimed."""
 
 from __future__ import annotations
 
@@ -9,61 +9,95 @@ from traceview.diff.claims import COUNTS
 from traceview.diff.comparability import FINE
 from traceview.diff.compare import Diff
 from traceview.diff.gates import Outcome
+from traceview.report.text_blocks import Block, plain_text
 from traceview.units import count, duration, safe, shown
 
 NAMES = {
-    "step_time": "step time", "wall": "host wall", "gpu_busy": "GPU busy", "gpu_idle": "GPU idle",
-    "compute": "compute", "exposed_comm": "exposed communication", "exposed_copy": "exposed copies",
-    "kernel_time": "kernel time", "kernels": "kernels", "launches": "launches", "syncs": "synchronisations",
-    "launch_cpu": "launch CPU time",
+    "step_time": "step time", "gpu_busy": "GPU busy", "gpu_idle": "GPU idle", "kernel_time": "kernel time", "compute": "compute",
+    "exposed_comm": "exposed communication", "exposed_copy": "exposed copies", "kernels": "kernels", "launches": "launches",
+    "syncs": "synchronisations", "launch_cpu": "launch CPU time", "wall": "host wall",
 }  # fmt: skip
-_WIDE = 44
+"""Headlines in the order in which they are told, and what they are called."""
+CLAIMED, OPEN = "*", "~"
+LEGEND = "Marks: * larger than the noise, ~ noise could explain it, or not tested"
+_NAME = 44
 
 
 def diff_text(diff: Diff, outcomes: Sequence[Outcome], top: int) -> str:
-    """Return the comparison as plain lines."""
-    return safe_lines(_lines(diff, outcomes, top))
+    """Return the comparison as plain lines, whatever the width of the terminal."""
+    return plain_text(diff_blocks(diff, outcomes, top))
 
 
-def safe_lines(lines: Iterator[str]) -> str:
-    """Return lines in which no character of a name can act on a terminal."""
-    return "".join(f"{safe(line)}\n" for line in lines)
+def diff_blocks(diff: Diff, outcomes: Sequence[Outcome], top: int) -> list[Block]:
+    """Return the terminal's answer: the verdict first, tables of at most `top` rows."""
+    blocks = [
+        Block(tuple(safe(line) for line in _head(diff, outcomes))),
+        Block(("What changed:", *(safe(line) for line in _changes(diff)))),
+        _headlines(diff),
+        _work(diff, top),
+        Block((LEGEND,)),
+    ]
+    return [block for block in blocks if block is not None]
 
 
-def _lines(diff: Diff, outcomes: Sequence[Outcome], top: int) -> Iterator[str]:
+def _head(diff: Diff, outcomes: Sequence[Outcome]) -> Iterator[str]:
     yield f"{diff.base.label} → {diff.new.label}"
     yield verdict(diff)
     if diff.comparability.verdict != FINE:
         yield f"{diff.comparability.verdict.capitalize()}: {'; '.join(diff.comparability.reasons)}."
     for outcome in outcomes:
         yield f"Gate {outcome.gate.text}: {outcome.state} ({outcome.why})"
-    yield ""
-    yield "What changed:"
+
+
+def _changes(diff: Diff) -> Iterator[str]:
     found = statements(diff)
-    yield from (f"  {'*' if s.claimed else '~'} {s.text}" for s in found)
+    yield from (f"{CLAIMED if s.claimed else OPEN} {s.text}" for s in found)
     if not found:
-        yield "  nothing above half a percent of the time"
-    if diff.headlines:
-        yield ""
-        yield f"  {'':24}{'base':>12}{'new':>12}{'change':>14}"
-        for key, judged in diff.headlines.items():
-            show = (lambda v: count(round(v))) if key in COUNTS else duration
-            delta = f"{judged.delta:+,.0f}" if key in COUNTS else signed(judged.delta)
-            mark = "*" if judged.claimed else "~"
-            yield f"{mark} {NAMES[key]:24}{show(judged.base):>12}{show(judged.new):>12}{delta:>14}"
-    yield ""
-    yield f"Work by operator and shapes, per {diff.per}:"
-    yield f"  {'':{_WIDE}}{'base':>12}{'new':>12}{'change':>14}{'calls':>16}"
-    for row in diff.rows[:top]:
-        change, mark = row.change, "*" if row.judgement.claimed else "~"
-        calls = f"{_number(float(change.base_calls))} → {_number(float(change.new_calls))}"
-        times = (
-            f"{duration(float(change.base)):>12}{duration(float(change.new)):>12}{signed(change.delta):>14}"
+        yield "nothing above half a percent of the time"
+
+
+def _headlines(diff: Diff) -> Block | None:
+    rows = []
+    for key in headline_keys(diff):
+        judged = diff.headlines[key]
+        counted = key in COUNTS
+        sides = [count(round(v)) if counted else duration(v) for v in (judged.base, judged.new)]
+        mark = CLAIMED if judged.claimed else OPEN
+        rows.append((f"{mark} {NAMES[key]}", *sides, change_text(judged.delta, counted)))
+    if not rows:
+        return None
+    return Block((f"Headlines, medians of {diff.per}s:",), ("", "base", "new", "change"), tuple(rows), "<>>>")
+
+
+def headline_keys(diff: Diff) -> list[str]:
+    """Return the headlines that both sides have, in the order in which they are told."""
+    return [k for k in NAMES if k in diff.headlines and all(k in m.headlines for m in diff.measured)]
+
+
+def change_text(value: float, counted: bool) -> str:
+    """Return a change of time or of a count with its sign."""
+    if not counted:
+        return signed(value)
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{abs(value):,.0f}"
+
+
+def _work(diff: Diff, top: int) -> Block | None:
+    rows = tuple(
+        (
+            f"{CLAIMED if row.judgement.claimed else OPEN} {shown(row.group.label, _NAME)}",
+            duration(float(row.change.base)),
+            duration(float(row.change.new)),
+            signed(row.change.delta),
+            f"{_number(float(row.change.base_calls))} → {_number(float(row.change.new_calls))}",
         )
-        yield f"{mark} {shown(row.group.label, _WIDE - 2):{_WIDE}}{times}{calls:>16}"
-    if len(diff.rows) > top:
-        yield f"  and {count(len(diff.rows) - top)} more"
-    yield "* larger than the noise   ~ noise could explain it, or not tested"
+        for row in diff.rows[:top]
+    )
+    if not rows:
+        return None
+    rest = len(diff.rows) - len(rows)
+    after = (f"  and {count(rest)} more",) if rest else ()
+    head = ("", "base", "new", "change", "calls")
+    return Block((f"Work by operator and shapes, per {diff.per}:",), head, rows, "<>>>>", after)
 
 
 def _number(value: float) -> str:

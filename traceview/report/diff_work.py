@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from traceview.diff.compare import Row
 from traceview.report.view import Cell, Column, Form, SectionView, TableView
-from traceview.units import LABEL_LIMIT, count, duration, shown
+from traceview.units import LABEL_LIMIT, count, duration, plural, shown
 
 if TYPE_CHECKING:
     from traceview.report.diff_view import DiffContext
@@ -77,8 +77,8 @@ def _reasons(rows: Sequence[Row]) -> str:
     open_rows = Counter(r.judgement.reason for r in rows if not r.judgement.claimed and r.change.delta)
     if not open_rows:
         return ""
-    told = "; ".join(f"{count(n)} {reason}" for reason, n in open_rows.most_common(4) if reason)
-    return f"Not claimed (~): {told}." if told else ""
+    told = ", ".join(f"{plural(n, 'row')} ({reason})" for reason, n in open_rows.most_common(4) if reason)
+    return f"Not claimed: {told}." if told else ""
 
 
 def state_of(row: Row) -> str:

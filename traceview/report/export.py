@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from traceview.report.answer_documents import answer_documents
 from traceview.report.labels import Labels, labels_of
 from traceview.report.records import quantiles_record, records
 from traceview.report.selected import shown_of, title_of
+from traceview.report.text_blocks import Block, plain_text
 from traceview.report.time_documents import time_documents
 from traceview.report.title import chips
 from traceview.report.wording import FIRST_TO_LAST, begin, device_word, missing_records, only_recorded, splits
@@ -85,22 +86,9 @@ def _meta(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-class Block(NamedTuple):
-    """Hold one block of the terminal's answer: lines, then a table without or with rows, then lines.
-
-    `align` has one sign per column of the table: > or <.
-    """
-
-    lines: tuple[str, ...]
-    head: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    align: str = ""
-    after: tuple[str, ...] = ()
-
-
 def summary_text(analysis: Analysis, top: int = 10) -> str:
     """Return the terminal's answer as plain text, whatever the width of the terminal."""
-    return "\n\n".join("\n".join(_plain(block)) for block in summary_blocks(analysis, top)) + "\n"
+    return plain_text(summary_blocks(analysis, top))
 
 
 def summary_blocks(analysis: Analysis, top: int = 10) -> list[Block]:
@@ -303,13 +291,3 @@ def _block(
     """Make a block of a table; no cell shows a home folder."""
     cells = tuple(tuple(hide_home(cell) for cell in row) for row in rows)
     return Block((note,), tuple(head), cells, align, after)
-
-
-def _plain(block: Block) -> list[str]:
-    """Return a block as lines, its columns aligned and indented by two."""
-    if not block.rows:
-        return [*block.lines, *block.after]
-    widths = [max(map(len, column)) for column in zip(block.head, *block.rows, strict=True)]
-    cells = [zip(row, block.align, widths, strict=True) for row in (block.head, *block.rows)]
-    grid = ["  " + "  ".join(f"{cell:{a}{w}}" for cell, a, w in row).rstrip() for row in cells]
-    return [*block.lines, *grid, *block.after]

@@ -73,9 +73,9 @@ def escaped_label(text: str) -> str:
     return _label(text)
 
 
-def bar_chart_axis(labels: list[str]) -> dict[str, Any]:
-    """Return the axis of horizontal bars with these labels, from the top."""
-    return _bar_axis(labels, _LABEL)
+def bar_chart_axis(labels: list[str], narrow: bool = False) -> dict[str, Any]:
+    """Return the axis of horizontal bars with these labels, from the top; `narrow` as it is on a phone."""
+    return _bar_axis(labels, _NARROW if narrow else _LABEL)
 
 
 def _bar_axis(labels: list[str], limit: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ mention, a reference or HTML. What does not fit is left out in whole sections, a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from traceview.findings.document import escaped
@@ -27,9 +27,11 @@ from traceview.units import safe
 LIMIT = 60_000  # characters; GitHub refuses comments beyond 65,536
 TOP = 10  # rows of each table
 _CLOSING = 1_000  # characters kept for the last lines
+_PLAIN = re.compile(r"(?:[^\W_]|[ .,;%()+=\-−±→↔Δ·…'’/▲▼✓✗–]|:(?= |$))*")
+_LINKED = re.compile(r"www\.|GH-", re.IGNORECASE)  # what GitHub makes links of without any sign
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """Hold a part that is kept or left out as a whole, and how to name it where it is left out."""
 
     title: str
@@ -38,9 +40,14 @@ class _Part(NamedTuple):
 
 def report_markdown(report: Report, limit: int = LIMIT) -> str:
     """Return the report in at most `limit` characters."""
-    kept, cut = [_head(report)], []
-    room = limit - len(kept[0]) - _CLOSING
-    for part in _parts(report):
+    return assembled(_head(report), _parts(report), report, limit)
+
+
+def assembled(head: str, parts: Iterable[Part], report: Report, limit: int = LIMIT) -> str:
+    """Return a head and as many whole parts as `limit` characters hold; what is left out is named."""
+    kept, cut = [head], []
+    room = limit - len(head) - _CLOSING
+    for part in parts:
         size = len(part.text) + 2
         if size <= room:
             kept.append(part.text)
@@ -48,6 +55,11 @@ def report_markdown(report: Report, limit: int = LIMIT) -> str:
         else:
             cut.append(part.title)
     return "\n\n".join([*kept, _closing(report, cut)]) + "\n"
+
+
+def plainly(text: str) -> str:
+    """Return a text as it is where no sign of it could be Markdown, else escaped."""
+    return text if _PLAIN.fullmatch(text) and not _LINKED.search(text) else escaped(text)
 
 
 def code_span(text: str, in_table: bool = False) -> str:
@@ -62,8 +74,8 @@ def code_span(text: str, in_table: bool = False) -> str:
 
 
 def _head(report: Report) -> str:
-    facts = " · ".join(escaped(f"{c.label} {c.text}") for c in report.chips)
-    return "\n\n".join([f"### {escaped(report.verdict)}", f"**{escaped(report.title)}**", facts]).rstrip()
+    facts = " · ".join(plainly(f"{c.label} {c.text}") for c in report.chips)
+    return "\n\n".join([f"### {plainly(report.verdict)}", f"**{plainly(report.title)}**", facts]).rstrip()
 
 
 def _closing(report: Report, cut: Sequence[str]) -> str:
@@ -74,28 +86,28 @@ def _closing(report: Report, cut: Sequence[str]) -> str:
     return f"{left_out[: _CLOSING - 200]}. The page has all of it.\n\n{said}"
 
 
-def _parts(report: Report) -> Iterator[_Part]:
+def _parts(report: Report) -> Iterator[Part]:
     if report.banner:
         lines = [f"- ⚠ {escaped(line.text)} ({code_span(line.code)})" for line in report.banner]
-        yield _Part("warnings", "\n".join(lines))
+        yield Part("warnings", "\n".join(lines))
     if report.kpis:
-        yield _Part("key figures", _kpis(report))
+        yield Part("key figures", _kpis(report))
     for section in report.sections:
         for view in section.blocks:
             if isinstance(view, FindingsView):
                 yield _findings(section, view)
     for section in report.sections:
-        yield from _tables(section, report.names)
+        yield from folded_tables(section, report.names)
 
 
 def _kpis(report: Report) -> str:
     rows = [
-        (escaped(k.label), escaped(f"{k.value} {k.unit}".strip()), escaped(k.detail)) for k in report.kpis
+        (plainly(k.label), plainly(f"{k.value} {k.unit}".strip()), plainly(k.detail)) for k in report.kpis
     ]
-    return _grid(("figure", "value", "of"), (":--", "--:", ":--"), rows)
+    return grid(("figure", "value", "of"), (":--", "--:", ":--"), rows)
 
 
-def _findings(section: SectionView, view: FindingsView) -> _Part:
+def _findings(section: SectionView, view: FindingsView) -> Part:
     rows = [
         (
             f"{f.mark} {f.severity}",
@@ -107,12 +119,13 @@ def _findings(section: SectionView, view: FindingsView) -> _Part:
     ]
     lines = [f"**{escaped(section.title)}**", ""]
     if rows:
-        lines += [_grid(("severity", "finding", "time at stake", "what to do"), (":--",) * 4, rows), ""]
+        lines += [grid(("severity", "finding", "time at stake", "what to do"), (":--",) * 4, rows), ""]
     lines += [escaped(text) for text in (section.note, f"{view.folded}.") if text]
-    return _Part(section.title, "\n".join(lines))
+    return Part(section.title, "\n".join(lines))
 
 
-def _tables(section: SectionView, names: NameTable) -> Iterator[_Part]:
+def folded_tables(section: SectionView, names: NameTable) -> Iterator[Part]:
+    """Return the tables of a section, folded."""
     for view in section.blocks:
         if isinstance(view, SplitView) and view.bars:
             yield _details(section.title, _split(view), "")
@@ -126,10 +139,10 @@ def _tables(section: SectionView, names: NameTable) -> Iterator[_Part]:
             yield _details(f"{title} ({shown} of {len(view.rows):,})", _table(view, names), view.base)
 
 
-def _details(title: str, table: str, base: str) -> _Part:
-    title = escaped(title)
-    below = f"\n\n{escaped(base)}" if base else ""
-    return _Part(title, f"<details><summary>{title}</summary>\n\n{table}{below}\n\n</details>")
+def _details(title: str, table: str, base: str) -> Part:
+    title = plainly(title)
+    below = f"\n\n{plainly(base)}" if base else ""
+    return Part(title, f"<details><summary>{title}</summary>\n\n{table}{below}\n\n</details>")
 
 
 def _split(view: SplitView) -> str:
@@ -138,7 +151,7 @@ def _split(view: SplitView) -> str:
         for bar in view.bars[:TOP]
         for p in bar.parts
     ]
-    return _grid(("device", "of", "part", "time", "share"), (":--", ":--", ":--", "--:", "--:"), rows)
+    return grid(("device", "of", "part", "time", "share"), (":--", ":--", ":--", "--:", "--:"), rows)
 
 
 def _table(view: TableView, names: NameTable) -> str:
@@ -146,7 +159,7 @@ def _table(view: TableView, names: NameTable) -> str:
     columns = [view.columns[i] for i in chosen]
     rows = [[_cell(row[i], view.columns[i], names) for i in chosen] for row in _largest(view)]
     align = ["--:" if is_number(c) else ":--" for c in columns]
-    return _grid([escaped(c.label) for c in columns], align, rows)
+    return grid([plainly(c.label) for c in columns], align, rows)
 
 
 def _largest(view: TableView) -> list[tuple[Cell, ...]]:
@@ -160,9 +173,14 @@ def _largest(view: TableView) -> list[tuple[Cell, ...]]:
 def _cell(cell: Cell, column: Column, names: NameTable) -> str:
     if column.form == "name" and isinstance(cell, int):
         return code_span(names.label(cell), True)
-    return escaped(cell_text(cell, column.form))
+    text = cell_text(cell, column.form)
+    if column.form != "text" or not text:
+        return plainly(text)
+    # what a trace names is a code span, easier to read than escapes
+    return text if plainly(text) == text else code_span(text, True)
 
 
-def _grid(head: Sequence[str], align: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def grid(head: Sequence[str], align: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table; its cells are Markdown already."""
     lines = [head, align, *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from traceview import __version__
 from traceview.diff.document import us
 from traceview.diff.overview import FIGURES, Overview
-from traceview.report.diff_text import NAMES, safe_lines
-from traceview.report.view import Cell, Chip, Column, Report, ReportOptions, SectionView, TableView
-from traceview.units import LABEL_LIMIT, count, duration, plural, shown
+from traceview.report.diff_text import NAMES
+from traceview.report.diff_work import whole_numbers
+from traceview.report.text_blocks import Block
+from traceview.report.view import Cell, Chip, Column, Form, Report, ReportOptions, SectionView, TableView
+from traceview.units import LABEL_LIMIT, count, duration, plural, safe, shown
 
 SCHEMA = "traceview.compare/1"
 COUNTED = ("launches", "syncs")
+_SECONDARY = ("exposed_comm", "exposed_copy", "syncs")
 _PER = {"step": "per complete step: medians of runs, means of operators", "total": "of the whole runs"}
 _WIDE = 36
 
@@ -48,34 +50,43 @@ def _key(figure: str) -> str:
     return figure if figure in COUNTED else f"{figure}_us"
 
 
-def overview_text(found: Overview, top: int) -> str:
-    """Return runs side by side as plain lines; * marks the best."""
-    return safe_lines(_lines(found, top))
-
-
-def _lines(found: Overview, top: int) -> Iterator[str]:
-    used = [k for k in FIGURES if any(run.figures[k] for run in found.runs)]
-    yield f"{plural(len(found.runs), 'run')}, figures {_PER[found.per]}"
+def overview_blocks(found: Overview, top: int) -> list[Block]:
+    """Return runs side by side for the terminal; * marks the best."""
+    runs = range(len(found.runs))
+    letters = tuple(_letter(i) for i in runs)
+    head = [f"{plural(len(found.runs), 'run')}, figures {_PER[found.per]}"]
     for i, run in enumerate(found.runs):
-        yield f"  {_letter(i)}  {run.label} · {run.device or 'device not recorded'} · {plural(run.steps, 'complete step')}"
-    yield ""
-    yield f"  {'':{_WIDE}}" + "".join(f"{_letter(i):>14}" for i in range(len(found.runs)))
-    for key in used:
-        cells = (
-            _text(key, run.figures[key], i in found.best.get(key, ())) for i, run in enumerate(found.runs)
+        device = run.device or "device not recorded"
+        head.append(safe(f"  {_letter(i)}  {run.label} · {device} · {plural(run.steps, 'complete step')}"))
+    figures = tuple(
+        (
+            NAMES[key],
+            *(_text(key, r.figures[key], i in found.best.get(key, ())) for i, r in enumerate(found.runs)),
         )
-        yield f"  {NAMES[key]:{_WIDE}}" + "".join(f"{cell:>14}" for cell in cells)
-    yield ""
-    for line in found.operators[:top]:
-        times = "".join(f"{duration(float(t)) if t else '–':>14}" for t in line.times)
-        yield f"  {shown(line.op, _WIDE - 2):{_WIDE}}{times}"
-    if len(found.operators) > top:
-        yield f"  and {count(len(found.operators) - top)} more operators"
-    yield "* best"
+        for key in FIGURES
+        if any(run.figures[key] for run in found.runs)
+    )
+    lines = tuple(
+        (shown(line.op, _WIDE), *(duration(float(t)) if t else "–" for t in line.times))
+        for line in found.operators[:top]
+    )
+    rest = len(found.operators) - top
+    after = (f"  and {plural(rest, 'more operator')}",) if rest > 0 else ()
+    align = "<" + ">" * len(letters)
+    return [
+        Block(tuple(head)),
+        Block(("Figures, * marks the best:",), ("", *letters), figures, align),
+        Block(("Device time by operator:",), ("", *letters), lines, align, after),
+    ]
 
 
 def _letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else str(place)
+
+
+def _head(key: str) -> str:
+    name = f"{NAMES[key][:1].upper()}{NAMES[key][1:]}"
+    return name if key in COUNTED else f"{name} ms"
 
 
 def _text(key: str, value: float | None, best: bool) -> str:
@@ -89,8 +100,8 @@ def build_overview(found: Overview, options: ReportOptions) -> Report:
     used = [k for k in FIGURES if any(run.figures[k] is not None for run in found.runs)]
     columns = (
         Column("run", "Run", "text"), Column("label", "Trace", "text"), Column("device", "Device", "text"),
-        Column("steps", "Steps", "count", "complete ones"),
-        *(Column(k, NAMES[k] if k in COUNTED else f"{NAMES[k]} ms", "count" if k in COUNTED else "ms") for k in used),
+        Column("steps", "Steps", "count", "complete ones", hidden=found.per != "step"),
+        *(Column(k, _head(k), "count" if k in COUNTED else "ms", hidden=k in _SECONDARY) for k in used),
         Column("best", "Best", "text", "figures of which this run has the least"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = [
@@ -124,13 +135,18 @@ def build_overview(found: Overview, options: ReportOptions) -> Report:
 
 def _operators(found: Overview, top: int) -> TableView:
     runs = range(len(found.runs))
+    calls: Form = "count" if whole_numbers(c for o in found.operators for c in o.calls) else "number"
     columns = (
         Column("op", "Operator", "text"),
-        *(Column(f"t{i}", f"{_letter(i)} ms", "ms") for i in runs),
-        *(Column(f"c{i}", f"{_letter(i)} calls", "number") for i in runs),
+        *(Column(f"t{i}", f"{_letter(i)} ms", "ms", bar=True) for i in runs),
+        *(Column(f"c{i}", f"{_letter(i)} calls", calls, hidden=True) for i in runs),
     )
     rows: list[tuple[Cell, ...]] = [
-        (shown(line.op, LABEL_LIMIT), *(float(t) for t in line.times), *(float(c) for c in line.calls))
+        (
+            shown(line.op, LABEL_LIMIT),
+            *(float(t) if c else None for t, c in zip(line.times, line.calls, strict=True)),
+            *(float(c) for c in line.calls),
+        )
         for line in found.operators[:top]
     ]
     rest = len(found.operators) - len(rows)

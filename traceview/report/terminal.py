@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from traceview.report.export import Block
+from traceview.report.text_blocks import Block
 from traceview.units import safe
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _NAME = 16  # characters that a text may be folded to
 _LEAST = 40
 _INDENT, _BETWEEN = 2, 2
 _DOUBLE = re.compile(r"^(\S+ \S+)\s+(\S.*%)$")  # a duration and its share
-_STYLES = {"▲": "bold red", "◆": "yellow", "●": "cyan", "!": "yellow", "i": "dim"}
+_STYLES = {"▲": "bold red", "◆": "yellow", "●": "cyan", "!": "yellow", "i": "dim", "*": "bold", "~": "dim"}
 
 
 def coloured(environment: Mapping[str, str]) -> bool:
