@@ -147,7 +147,7 @@ def _measured(base: Side, new: Side) -> list[Condition]:
     empty = not kernels[0] or not kernels[1]
     found.append(
         Condition("device work", _kernels(kernels[0]), _kernels(kernels[1]), not empty, REFUSED if empty else FINE,
-                  "one side has no kernels" if empty else "")
+                  f"{'one side has' if any(kernels) else 'both sides have'} no kernels" if empty else "")
     )  # fmt: skip
     records = [_records(side) for side in (base, new)]
     lost = records != [_COMPLETE, _COMPLETE]
