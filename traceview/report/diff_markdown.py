@@ -93,16 +93,18 @@ def _cause(diff: Diff) -> str:
     """Name the largest change that goes the way of the headline; a likely cause only where both are claimed."""
     key = next((k for k in ("step_time", "kernel_time") if k in diff.headlines), None)
     head = diff.headlines[key].delta if key else float(sum(bar.delta for bar in categories(diff)))
-    causes = [s for s in statements(diff) if not isinstance(s.about, str) and s.delta * head > 0]
+    causes = [
+        s for s in statements(diff) if not isinstance(s.about, str) and (not head or s.delta * head > 0)
+    ]
     if key is None:  # the headline is that of work: idle time and host calls are none of it
         causes = [s for s in causes if isinstance(s.about, Row)]
     if not causes:
         return ""
-    if key is not None and diff.headlines[key].claimed:
+    if head and key is not None and diff.headlines[key].claimed:
         likely = next((s for s in causes if s.claimed or isinstance(s.about, CallChange)), None)
         if likely is not None:
             return f"**Likely cause:** {said(likely)}"
-    largest = max(causes, key=lambda s: abs(s.delta))
+    largest = max(causes, key=lambda s: (not head and s.claimed, abs(s.delta)))
     return f"**Largest change{'' if largest.claimed else ', not proven'}:** {said(largest)}"
 
 
