@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +19,9 @@ from traceview.diff.gates import judge, parse
 from traceview.report.diff_markdown import diff_markdown
 from traceview.report.diff_view import build_diff
 from traceview.report.html import render_html
+from traceview.report.view import Block, ChangesView, ChartsView, Report, TableView, TimelineView
+
+GOLDEN = Path(__file__).parent / "golden" / "slower-and-renamed.json"
 
 EVIL = "</script><img src=https://evil.example/x onerror=alert(1)>|`@user #12\u202egnp"
 
@@ -52,6 +59,79 @@ def test_without_scripts_the_verdict_gates_and_numbers_can_be_read(visit: Visito
     assert "✗ fail" in text
     assert "aten::mm" in text
     assert "larger than the noise" in text
+    assert "▲ more" in text
+    assert (
+        text.index("Step time unchanged")
+        < text.index("What changed")
+        < text.index("The timeline needs scripts")
+    )
+    assert "+60.00" in text  # the change of mm in us
+
+
+def plain(report: Report) -> dict[str, Any]:
+    """Return what a reader sees of a comparison, as JSON-able data; names as their labels."""
+
+    def cell(value: Any, form: str) -> Any:
+        return report.names.label(value) if form == "name" else value
+
+    def block(view: Block) -> Any:
+        if isinstance(view, TableView):
+            forms = [c.form for c in view.columns]
+            rows = [[cell(v, f) for v, f in zip(row, forms, strict=True)] for row in view.rows]
+            heads = [f"({c.label})" if c.hidden else c.label for c in view.columns]
+            return {view.id: [heads, *rows]}
+        if isinstance(view, ChangesView):
+            return [f"{c.mark} {c.word}: {''.join(s.text for s in c.text)}" for c in view.items]
+        if isinstance(view, ChartsView):
+            return {c.id: [c.alt, c.table] for c in view.charts}
+        if isinstance(view, TimelineView):
+            return {"lanes": [lane.label for lane in view.lanes], "windows": [w.label for w in view.windows]}
+        return None
+
+    return {
+        "title": report.title,
+        "verdict": report.verdict,
+        "chips": {c.label: c.text for c in report.chips},
+        "banner": [report.banner_title, *(line.text for line in report.banner)],
+        "kpis": {k.label: f"{k.value} {k.unit} {k.detail}" for k in report.kpis},
+        "sections": {s.id: s.empty or [b for b in map(block, s.blocks) if b] for s in report.sections},
+    }
+
+
+def test_a_comparison_makes_the_report_of_its_golden_file() -> None:
+    """Compare with the file; UPDATE_GOLDEN=1 writes it after a look at what differs."""
+    found = example()
+    report = build_diff(found, judge([parse("step_time>5%"), parse("gpu_busy>5%")], found))
+    text = json.dumps(plain(report), indent=1, ensure_ascii=False) + "\n"
+    if os.environ.get("UPDATE_GOLDEN"):
+        GOLDEN.parent.mkdir(exist_ok=True)
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_the_banner_says_whether_to_take_care_or_not_to_compare_at_all() -> None:
+    base = side(run([[("aten::mm", "gemm", 200.0)]] * 6))
+    fewer = side(run([[("aten::mm", "gemm", 200.0)]] * 8))
+    other = side(run([[("aten::bmm", "gemm", 200.0)]] * 6, "[[64, 64]]"))
+    found = [build_diff(compare([base], [new])) for new in (base, fewer, other)]
+    told = [(r.banner_title, bool(r.banner)) for r in found]
+    assert told == [
+        ("With care", True),
+        ("With care", True),
+        ("Not comparable", True),
+    ]  # no switches are recorded
+    assert "<strong>Not comparable</strong>" in render_html(found[2])
+    assert found[2].verdict.startswith("Not comparable: ")
+
+
+def test_conditions_that_differ_stand_apart_from_those_that_are_alike() -> None:
+    base, new = ([[("aten::mm", "gemm", 200.0)]] * n for n in (6, 8))
+    report = build_diff(compare([side(run(base))], [side(run(new))]))
+    section = next(s for s in report.sections if s.id == "environment")
+    tables = {b.id: {row[0] for row in b.rows} for b in section.blocks if isinstance(b, TableView)}
+    assert "compared steps" in tables["environment"]
+    assert "device records" in tables["alike"]
+    assert not tables["environment"] & tables["alike"]
 
 
 def test_the_verdict_is_in_the_first_lines_of_the_markdown() -> None:
