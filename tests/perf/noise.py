@@ -10,6 +10,7 @@ down. Prints the shares with the bounds they must keep; the exit status is 1 whe
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -99,9 +100,11 @@ def as_side(times: np.ndarray, idle: np.ndarray) -> Side:
         totals={k: int(v.sum()) for k, v in headlines.items()},
         causes={"host late": int(idle.sum())},
     )
-    conditions: dict[str, Any] = {
-        "device": "GPU", "device count": 1, "versions": {}, "switches": {"record_shapes": 1}, "world size": None,
-        "graph share": 0, "launches": count * steps, "kernels": count * steps, "linked": count * steps, "reliable": True,
+    conditions: dict[str, Any] = defaultdict(lambda: None)  # what is not told here is not recorded
+    conditions |= {
+        "device": "GPU", "device count": 1, "versions": {}, "graph share": 0, "launches": count * steps,
+        "switches": {"record_shapes": 1, "with_stack": 0, "profile_memory": 0}, "kernels": count * steps,
+        "linked": count * steps, "reliable": True,
     }  # fmt: skip
     return Side("run", {}, conditions, steps, None, {True: measured, False: replace(measured, units=1)})
 

@@ -68,7 +68,7 @@ def check(analysis: Analysis) -> Findings:
         for rule in asked
         if (f := rule.check(analysis)) is not None
     ]
-    found.sort(key=lambda f: (f.at_stake is None, -f.severity, -(f.at_stake or 0)))
+    found.sort(key=lambda f: (f.at_stake is None, -(f.at_stake or 0), -f.severity))
     names = {rule.slug for rule in asked}
     unanswered = tuple(rule.slug for rule in RULES if rule.slug not in names)
     return Findings(tuple(found), tuple(rule.slug for rule in asked), unanswered)

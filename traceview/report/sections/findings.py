@@ -25,7 +25,7 @@ def build(context: Context) -> SectionView:
         parts.append(f"{len(found.unanswered):,} could not be made")
     view = FindingsView(cards, ", ".join(parts), tuple(closing(found)))
     staked = any(f.at_stake is not None for f in found.found)
-    note = f"Worst first. {BOUNDS}" if staked else "" if cards else NOTHING
+    note = f"By time at stake. {BOUNDS}" if staked else "" if cards else NOTHING
     return SectionView("findings", "Findings", note, (view,))
 
 
