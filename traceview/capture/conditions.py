@@ -10,7 +10,7 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -179,6 +179,11 @@ def device_state() -> dict[str, Any]:
             with suppress(nvml.NVMLError):  # virtual devices tell some of it only
                 found[name] = read(handle)
     return found
+
+
+def throttled(*states: Mapping[str, Any]) -> list[str]:
+    """Return what held the clocks down in any of these states, each once."""
+    return list(dict.fromkeys(h for s in states for h in s.get("throttles", ())))
 
 
 def throttles(bits: int) -> list[str]:

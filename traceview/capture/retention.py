@@ -116,8 +116,7 @@ def captures(folder: Path) -> list[Capture]:
             untold.setdefault((place, re.sub(r"\d+", "#", trace.path.name)), []).append(trace)
     found = [Capture(key[1], tuple(sorted(files))) for key, files in told.items()]
     for files in untold.values():
-        for group in _together(files):
-            found.append(Capture(label_of(group[0].path.name), tuple(sorted(group))))
+        found += [Capture(label_of(g[0].path.name), tuple(sorted(g))) for g in _together(files)]
     return sorted(found, key=lambda c: (-c.written, c.label))
 
 

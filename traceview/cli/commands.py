@@ -7,6 +7,7 @@ import sys
 import click
 
 from traceview import __version__
+from traceview.cli.bench import bench
 from traceview.cli.capture import capture
 from traceview.cli.compare import compare
 from traceview.cli.diff import diff
@@ -15,6 +16,7 @@ from traceview.cli.export import export
 from traceview.cli.findings import findings
 from traceview.cli.prune import prune
 from traceview.cli.report import report
+from traceview.cli.runs import runs
 from traceview.cli.statuses import BROKEN_PIPE, INTERRUPTED
 from traceview.cli.streams import silence
 from traceview.cli.summary import summary
@@ -31,6 +33,7 @@ def traceview() -> None:
     """Tell what a GPU really did, from a profiler's Chrome trace."""
 
 
+traceview.add_command(bench)
 traceview.add_command(capture)
 traceview.add_command(compare)
 traceview.add_command(diff)
@@ -39,6 +42,7 @@ traceview.add_command(export)
 traceview.add_command(findings)
 traceview.add_command(prune)
 traceview.add_command(report)
+traceview.add_command(runs)
 traceview.add_command(summary)
 
 

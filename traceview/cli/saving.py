@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from traceview.analyses import Analysis
+from traceview.capture.run_rows import run_of
+from traceview.capture.runs import Runs
 from traceview.cli.output import STANDARD, refuse_existing, write_file
 from traceview.cli.streams import say
 from traceview.errors import UsageError
@@ -24,3 +26,11 @@ def save_run(target: str, analysis: Analysis, quiet: bool) -> None:
     write_file(target, data)
     if not quiet:
         say(f"traceview: saved {safe(target)} ({len(data) / 1000:,.0f} kB)")
+
+
+def record_run(table: str | None, analysis: Analysis, quiet: bool) -> None:
+    """Add the run, or its chosen steps, to the table of runs; say so on standard error."""
+    runs = Runs(table)
+    (number,) = runs.add([run_of(shown_of(analysis))])
+    if not quiet:
+        say(f"traceview: run {number} in {safe(str(runs.path))}")

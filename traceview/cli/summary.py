@@ -26,6 +26,8 @@ from traceview.crew import start_ahead
     "--save", metavar="FILE", help="Keep what a later comparison needs: small JSON, nothing private in it."
 )
 @click.option("--force", is_flag=True, help="Overwrite the file of --save if it exists.")
+@click.option("--record", "recorded", is_flag=True, help="Add the run to the table of runs.")
+@click.option("--runs", metavar="FILE", help="Table of runs. Default: .traceview/runs.sqlite.")
 def summary(
     trace: str | None,
     categories: str | None,
@@ -37,6 +39,8 @@ def summary(
     top: int,
     save: str | None,
     force: bool,
+    recorded: bool,
+    runs: str | None,
 ) -> None:
     """Print where the GPU time of TRACE went.
 
@@ -47,7 +51,7 @@ def summary(
     from traceview.analyses import Choice
     from traceview.cli.loading import choose, load
     from traceview.cli.output import print_json
-    from traceview.cli.saving import refuse_saving, save_run
+    from traceview.cli.saving import record_run, refuse_saving, save_run
     from traceview.cli.screen import shown_summary
     from traceview.report.export import summary_document
 
@@ -62,3 +66,5 @@ def summary(
         click.echo(shown_summary(analysis, top), nl=False)
     if save is not None:
         save_run(save, analysis, quiet)
+    if recorded:
+        record_run(runs, analysis, quiet)

@@ -1,0 +1,175 @@
+"""The table of runs: one SQLite file with a row per measured configuration, its conditions and its samples.
+
+Several processes may add rows at once: each addition is one transaction, and waits for the others. The schema has a
+version; an older file is brought up to date in one transaction, a newer one is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from traceview.errors import InputError, OutputError, UsageError
+
+DEFAULT = Path(".traceview") / "runs.sqlite"
+APPLICATION = 0x54524156  # "TRAV": what tells our files from other SQLite files
+BUSY_S = 30.0  # a writer waits for the others so long
+_COLUMNS = "id, written, kind, label, conditions, figures, samples, trace"
+# each brings a file from the version of its place to the next one
+MIGRATIONS = (
+    """CREATE TABLE runs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, written INTEGER NOT NULL, kind TEXT NOT NULL, label TEXT NOT NULL,
+        conditions TEXT NOT NULL, figures TEXT NOT NULL, samples TEXT NOT NULL)""",
+    "ALTER TABLE runs ADD COLUMN trace TEXT NOT NULL DEFAULT ''; CREATE INDEX runs_label ON runs (label, written)",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Hold a measured configuration.
+
+    `conditions` are texts; `figures` numbers whose names end with their unit; `samples` are lists of ns, one
+    list per process that measured.
+    """
+
+    kind: str  # "bench" or "summary"
+    label: str
+    conditions: Mapping[str, str]
+    figures: Mapping[str, float | None]
+    samples: Sequence[Sequence[int]]
+    trace: str = ""  # base name of the trace
+    id: int = 0  # 0: not yet in a table
+    written: int = field(default_factory=lambda: int(time.time()))
+
+
+class Runs:
+    """Open a table of runs; a file that is missing is made by the first row."""
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = Path(path) if path else DEFAULT
+
+    def add(self, runs: Sequence[Run]) -> list[int]:
+        """Add rows, all or none; return their numbers."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(
+                f"{self.path}: cannot be written ({error.strerror})", "name another file with --runs"
+            ) from error
+        with self._open() as base, _written(self.path):
+            base.execute("BEGIN IMMEDIATE")
+            places = [base.execute(_INSERT, _row(run)).lastrowid for run in runs]
+            base.execute("COMMIT")
+        return [int(p) for p in places if p is not None]
+
+    def rows(self, label: str | None = None, most: int | None = None) -> list[Run]:
+        """Return rows, the newest first."""
+        where, values = ("WHERE label = ?", [label]) if label is not None else ("", [])
+        limit = "" if most is None else f"LIMIT {int(most)}"
+        return self._read(f"SELECT {_COLUMNS} FROM runs {where} ORDER BY id DESC {limit}", values)  # noqa: S608 - no text of a user
+
+    def get(self, number: int) -> Run:
+        """Return one row."""
+        found = self._read(f"SELECT {_COLUMNS} FROM runs WHERE id = ?", [number])  # noqa: S608 - as above
+        if not found:
+            raise UsageError(f"no run {number} in {self.path}", "'traceview runs' lists them")
+        return found[0]
+
+    def _read(self, query: str, values: Sequence[object]) -> list[Run]:
+        if not self.path.exists():
+            raise InputError(
+                f"{self.path}: no table of runs", "'traceview bench' makes one; or name it with --runs"
+            )
+        with self._open() as base:
+            return [_run(row) for row in base.execute(query, values)]
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        base = None
+        try:
+            base = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
+            _bring_up_to_date(base, self.path)
+            yield base
+        except sqlite3.Error as error:
+            raise InputError(
+                f"{self.path}: {error}", "is it a table of runs? name another file with --runs"
+            ) from error
+        finally:
+            if base is not None:
+                base.close()  # what was not committed is undone
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:  # locked for too long, read-only, or a full disk
+        raise OutputError(
+            f"{path}: cannot be written ({error})", "try again, or name another file with --runs"
+        ) from error
+
+
+_INSERT = "INSERT INTO runs (written, kind, label, conditions, figures, samples, trace) VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+def _row(run: Run) -> tuple[object, ...]:
+    def packed(value: Any) -> str:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+    return (
+        run.written, run.kind, run.label, packed(dict(run.conditions)), packed(dict(run.figures)),
+        packed([list(s) for s in run.samples]), run.trace,
+    )  # fmt: skip
+
+
+def _run(row: Sequence[Any]) -> Run:
+    number, written, kind, label, conditions, figures, samples, trace = row
+    try:
+        return Run(
+            kind,
+            label,
+            json.loads(conditions),
+            json.loads(figures),
+            json.loads(samples),
+            trace,
+            number,
+            written,
+        )
+    except ValueError as error:
+        raise InputError(f"run {number} is damaged ({error})", "delete that row") from error
+
+
+def _bring_up_to_date(base: sqlite3.Connection, path: Path) -> None:
+    """Make the tables of a new file, and those of today of an old one."""
+    if _version(base) == len(MIGRATIONS) and _application(base) == APPLICATION:
+        return
+    base.execute("BEGIN IMMEDIATE")  # another process may be doing the same
+    version, application = _version(base), _application(base)
+    if application not in (0, APPLICATION) or (application == 0 and _tables(base)):
+        raise InputError(f"{path}: a SQLite file of another program", "name another file with --runs")
+    if version > len(MIGRATIONS):
+        raise InputError(f"{path}: written by a newer traceview (version {version})", "update traceview")
+    for number in range(version, len(MIGRATIONS)):
+        for statement in MIGRATIONS[number].split(";"):
+            base.execute(statement)
+    base.execute(f"PRAGMA application_id = {APPLICATION}")
+    base.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    base.execute("COMMIT")
+
+
+def _version(base: sqlite3.Connection) -> int:
+    return int(base.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _application(base: sqlite3.Connection) -> int:
+    return int(base.execute("PRAGMA application_id").fetchone()[0])
+
+
+def _tables(base: sqlite3.Connection) -> int:
+    return int(base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])

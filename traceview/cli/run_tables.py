@@ -1,0 +1,164 @@
+"""What `traceview runs` prints."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import click
+
+from traceview import __version__
+from traceview.capture.run_compare import Compared, compare_runs
+from traceview.capture.runs import Run, Runs
+from traceview.cli.output import print_json
+from traceview.report.csv_file import plain
+from traceview.units import count, data_size, duration, plural, safe, significant
+from traceview.units import share as percent
+
+NOT_COMPARABLE = 4
+_LISTED = ("shape", "precision", "device")
+
+
+def print_list(table: str | None, label: str | None, most: int) -> None:
+    """Print a line per run."""
+    found = Runs(table).rows(label, most)
+    head = ("run", "written", "label", *_LISTED, "median", "between")
+    lines = [head, *(_line(run) for run in found)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for line in lines:
+        click.echo(safe("  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip()))
+
+
+def _line(run: Run) -> tuple[str, ...]:
+    between = run.figures.get("spread_between_share")
+    return (
+        str(run.id),
+        time.strftime("%Y-%m-%d %H:%M", time.localtime(run.written)),
+        run.label,
+        *(run.conditions.get(k, "")[:40] for k in _LISTED),
+        figure("latency_ns", run.figures.get("latency_ns")),
+        "" if between is None else percent(between),
+    )
+
+
+def figure(name: str, value: float | None) -> str:
+    """Say a figure by the unit that ends its name."""
+    if value is None:
+        return ""
+    if name.endswith("_ns"):
+        return duration(value)
+    if name.endswith("_bytes"):
+        return data_size(value)
+    if name.endswith("_share"):
+        return percent(value)
+    return count(int(value)) if float(value).is_integer() else significant(value)
+
+
+def print_run(table: str | None, number: int) -> None:
+    """Print conditions and figures of a run."""
+    run = Runs(table).get(number)
+    lines = [
+        f"run {run.id}: {run.kind} {run.label}, {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(run.written))}"
+    ]
+    lines += [f"  {k}: {v}" for k, v in run.conditions.items()]
+    lines += [f"  {_called(k)}: {text}" for k, v in run.figures.items() if (text := figure(k, v))]
+    lines.append(f"  samples: {', '.join(str(len(s)) for s in run.samples)}")
+    if run.trace:
+        lines.append(f"  trace: {run.trace}")
+    click.echo("\n".join(safe(line) for line in lines))
+
+
+def _called(figure_name: str) -> str:
+    """Return how a figure is called: its unit stands behind the number."""
+    for unit in ("_ns", "_bytes", "_share"):
+        figure_name = figure_name.removesuffix(unit)
+    return figure_name.replace("_per_s", " per second").replace("_", " ")
+
+
+def print_comparison(
+    table: str | None, numbers: tuple[int, int], expected: Collection[str], how: tuple[bool, str]
+) -> int:
+    """Print what differs between two runs; return the exit status."""
+    runs, (force, form) = Runs(table), how
+    found = compare_runs(runs.get(numbers[0]), runs.get(numbers[1]))
+    refused = [] if force else found.refused(expected)
+    if form == "json":
+        print_json(document(found, refused))
+    else:
+        click.echo("\n".join(safe(line) for line in _said(found, refused)))
+    return NOT_COMPARABLE if refused else 0
+
+
+def _said(found: Compared, refused: Sequence[str]) -> list[str]:
+    base, new = found.base, found.new
+    lines = [f"run {base.id} ({base.label}) and run {new.id} ({new.label})"]
+    lines += [f"  {k}: {a} | {b}" for k, (a, b) in found.unequal.items()]
+    if refused:
+        return [
+            *lines,
+            f"not comparable: {', '.join(refused)} differ; --expect {refused[0]} where that is meant, or --force",
+        ]
+    change, low, high = found.relative
+    lines.append(
+        f"median {duration(found.centres[0])} -> {duration(found.centres[1])}: {change:+.1%}, "
+        f"95 % interval {low:+.1%} to {high:+.1%}, of {found.processes[0]} and {plural(found.processes[1], 'process', 'processes')}"
+    )
+    if found.is_real:
+        lines.append("faster" if change < 0 else "slower")
+    elif min(found.processes) < 2:
+        lines.append(
+            "not proven: one process a side tells nothing of the spread between runs; bench with --repeat 3"
+        )
+    else:
+        lines.append("within the spread: no difference is shown")
+    return lines
+
+
+def document(found: Compared, refused: Collection[str]) -> dict[str, Any]:
+    """Return a comparison as JSON."""
+    change, low, high = found.relative
+    known = not refused
+    return {
+        "schema": "traceview.runs-compare/1",
+        "version": __version__,
+        "base": found.base.id,
+        "new": found.new.id,
+        "unequal": {k: list(v) for k, v in found.unequal.items()},
+        "refused": list(refused),
+        "base_ns": found.centres[0],
+        "new_ns": found.centres[1],
+        "change": change if known else None,
+        "interval": [low, high] if known else None,
+        "processes": list(found.processes),
+        "verdict": "not comparable" if refused else _verdict(found, change),
+    }
+
+
+def _verdict(found: Compared, change: float) -> str:
+    if not found.is_real:
+        return "not shown"
+    return "faster" if change < 0 else "slower"
+
+
+def print_export(table: str | None, form: str, label: str | None) -> None:
+    """Print all runs as CSV or JSON."""
+    found = list(reversed(Runs(table).rows(label)))
+    if form == "json":
+        fields = ("id", "written", "kind", "label", "conditions", "figures", "samples", "trace")
+        print_json(
+            {"schema": "traceview.runs/1", "runs": [{f: getattr(r, f) for f in fields} for r in found]}
+        )
+        return
+    conditions = list(dict.fromkeys(k for r in found for k in r.conditions))
+    figures = list(dict.fromkeys(k for r in found for k in r.figures))
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n")
+    write.writerow(["id", "written", "kind", "label", *conditions, *figures, "trace"])
+    for r in found:
+        texts = [r.label, *(r.conditions.get(k, "") for k in conditions)]
+        numbers = [r.figures.get(k) for k in figures]
+        write.writerow([r.id, r.written, r.kind, *map(plain, texts), *numbers, plain(r.trace)])
+    click.echo(out.getvalue(), nl=False)
