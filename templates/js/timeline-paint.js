@@ -83,25 +83,29 @@
         if (reach - x > (sides ? 2 * BESIDE : 60)) pen.fillText(text, x + aside, MINI + RULER + 1);
       }
     }
-    /* A line of depths: filled steps, the deepest point of each pixel. */
+    /* A line of depths: filled steps, the deepest point of each pixel; what is at most so deep is paler, with a broken edge. */
     function drawLine(k, range) {
       const line = model.lines[k], base = laneTop[k] + LINE - 2, tall = LINE - 6, perNs = (place.width - place.label) / (range.to - range.from);
       pen.fillStyle = place.colours.muted;
-      let x = place.label, level = 0, peak = 0; // from x on: the deepest point of a pixel, then what holds
+      let x = place.label, level = 0, peak = 0, loose = 0; // from x on: the deepest point of a pixel, then what holds
       const bar = (from, wide, high) => {
         pen.globalAlpha = 0.4; pen.fillRect(from, base - high, wide, high);
         if (high) { pen.globalAlpha = 1; pen.fillRect(from, base - high, wide, 1.5); }
       };
       const reach = (to) => {
         bar(x, Math.min(1, to - x), peak);
-        if (to - x > 1) bar(x + 1, to - x - 1, level);
+        if (to - x <= 1) return;
+        if (!loose || !level) { bar(x + 1, to - x - 1, level); return; }
+        pen.globalAlpha = 0.16; pen.fillRect(x + 1, base - level, to - x - 1, level);
+        pen.globalAlpha = 1;
+        for (let at = x + 1; at < to; at += 8) pen.fillRect(at, base - level, Math.min(3, to - at), 1.5);
       };
       for (let i = 0; i < line.time.length && line.time[i] < range.to; i++) {
         const now = (line.depth[i] / line.most) * tall;
-        if (line.time[i] <= range.from) { level = peak = now; continue; }
+        if (line.time[i] <= range.from) { level = peak = now; loose = line.merged[i]; continue; }
         const at = place.label + (line.time[i] - range.from) * perNs;
         if (at - x >= 1) { reach(at); x = at; peak = 0; }
-        level = now; peak = Math.max(peak, now);
+        level = now; loose = line.merged[i]; peak = Math.max(peak, now);
       }
       reach(place.width);
       pen.globalAlpha = 1; pen.fillStyle = place.colours.line; pen.fillRect(place.label, base, place.width - place.label, 1);
@@ -109,6 +113,7 @@
     /* What stands left of a lane: "GPU 0 · stream 7 · marks" takes two lines where it is long or room is short. */
     function words(lane, room) {
       const parts = lane.label.split(" · ");
+      if (place.label < 150 && sides) return [parts[0] + " " + parts[1], parts.slice(2).join(" ") || lane.note, lane.rows > 2 ? lane.note.split(" · ")[0] : ""];
       if (place.label < 150) {
         const last = parts.length > 2 ? parts.pop() : "", note = lane.rows > 2 ? lane.note.split(" · ")[0] : "";
         const head = (parts[0] + " " + last).trim();

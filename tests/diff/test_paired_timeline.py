@@ -12,7 +12,7 @@ from tests.diff.runs import run, side
 from tests.pages import Visit, Visitor
 from tests.report.test_browser import CANVAS, RANGE, focus, selected, width
 from tests.report.test_timeline import numbers
-from tests.report.test_timeline_browser import PRESSED, item, measured
+from tests.report.test_timeline_browser import PRESSED, item, measured, painted
 from traceview.diff.compare import Diff, compare
 from traceview.diff.saved import saved_side
 from traceview.report.diff_pairs import WITHOUT_STEPS, pairs_of
@@ -312,3 +312,17 @@ def test_merged_slices_are_shaded_only_where_the_aligned_pair_is_exact(visit: Vi
     seen.page.keyboard.press("0")
     seen.page.keyboard.press("f")
     assert "every slice drawn here is exact" in seen.page.locator(".tl-inside").inner_text()
+
+
+def test_every_lane_names_its_side_on_a_phone_too(visit: Visitor) -> None:
+    seen = visit(html=page(aligned()), viewport={"width": 390, "height": 800})
+    texts = [t for t in painted(seen) if t.startswith(("base", "new"))]
+    assert len(texts) == seen.js("TV.line.model.lanes.length")
+    assert {"base GPU 0", "new GPU 0", "base CPU", "new CPU"} == set(texts)
+
+
+def test_a_budget_of_nothing_still_shows_a_block_a_row() -> None:
+    many = side(run([WORK * 12] * 30))
+    view = view_of(compare([many], [many]), 0)
+    assert view.layout["items"] >= len(view.layout["rows"])
+    assert not any(w.exact for w in view.windows)

@@ -13,7 +13,7 @@ from traceview.units import duration, shown
 
 _LOOKS = {"more": ("collective", "/"), "less": ("norm", "x"), "whole": ("other", "")}
 """Colour and pattern of bars: more and less differ without their colours too, and in the sign beside them."""
-_ROOM = 1.28  # of the longest bar: the text beside it
+_ROOM = 1.36  # of the longest bar: the text beside it
 
 
 class _Drawn(NamedTuple):
