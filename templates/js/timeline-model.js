@@ -66,12 +66,13 @@
       const i = search(offset[r], offset[r + 1], time + unit / 2) - 1;
       return i >= offset[r] && time <= end[i] ? i : -1;
     }
-    /* Lines by lane: {time, depth}; a point holds until the next. */
+    /* Lines by lane: {time, depth, merged}; a point holds until the next, of a merged one the depth is the most until then. */
     const lines = lanes.map((lane) => {
       if (!lane.points) return null;
-      const [first, count] = lane.points, time = new Float64Array(count), depth = columns.line_depth.slice(first, first + count);
+      const [first, count] = lane.points, time = new Float64Array(count), coded = columns.line_depth.slice(first, first + count);
       for (let k = 0, at = 0; k < count; k++) time[k] = (at += columns.line_gap[first + k]) * unit;
-      return { time, depth, most: depth.reduce((a, b) => Math.max(a, b), 1) };
+      const depth = coded.map((v) => v >>> 1), merged = Uint8Array.from(coded, (v) => v & 1);
+      return { time, depth, merged, most: depth.reduce((a, b) => Math.max(a, b), 1) };
     });
     const steps = [], sides = view.layout.sides;
     for (let k = 0, at = 0; k < (columns.step_gap || []).length; k++) {

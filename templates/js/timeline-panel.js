@@ -19,7 +19,10 @@
       const line = model.lines[k], lane = model.lanes[k];
       let i = line.time.length;
       while (i > 0 && line.time[i - 1] > time) i--;
-      return { short: (i ? line.depth[i - 1] : 0).toLocaleString("en-US") + " waiting at " + model.at(time), text: lane.label + "  ·  " + lane.note };
+      const many = (i ? line.depth[i - 1] : 0).toLocaleString("en-US") + " waiting", text = lane.label + "  ·  " + lane.note;
+      if (!i || !line.merged[i - 1]) return { short: many + " at " + model.at(time), text };
+      const from = line.time[i - 1], to = i < line.time.length ? line.time[i] : Math.max(model.span, from);
+      return { short: "at most " + many + " within this stretch (" + duration(to - from) + " from " + model.at(from) + ")", text };
     }
     function detail(item) {
       return columns.detail && columns.detail[item] ? names.text(columns.detail_name[columns.detail[item] - 1]) : "";

@@ -18,7 +18,7 @@
     const tip = element("div", { className: "tl-tip", hidden: true }), frame = element("div", { className: "tl-frame" }, canvas, tip);
     const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" }), found = element("span", { "aria-live": "polite" });
     const windows = element("select", { "aria-label": "Go to a window", title: "Windows worth a look" }, element("option", { value: "", textContent: "Go to …" }));
-    const exact = (w) => (w.exact ? "every slice exact" : "short slices merged");
+    const exact = (w) => (!w.exact ? "short slices merged" : view.layout.unit > 1 ? "every slice single" : "every slice exact");
     view.windows.forEach((w, i) => windows.append(element("option", { value: String(i), textContent: w.label + " (" + exact(w) + ")" })));
     const inside = element("p", { className: "tl-inside" }), selected = element("div", { className: "tl-selected", role: "status", "aria-live": "polite" }), measured = element("div", { className: "tl-measured" });
     const help = element("p", { className: "tl-help", id: "tl-help" }, "With the focus in the timeline: arrows walk over slices, W A S D zoom and pan, L follows a launch, M measures, / finds. ");
@@ -60,6 +60,12 @@
       show(t - (t - from) * factor, t + (to - t) * factor);
     }
     function goTo(w) { if (sides) sides.align(view.windows.indexOf(w)); show(w.start, w.end); }
+    /* How many stretches of queues in view say “at most”. */
+    function bounds(from, to) {
+      let found = 0;
+      for (const line of model.lines) if (line) line.time.forEach((time, i) => { if (line.merged[i] && time < to && !(line.time[i + 1] <= from)) found++; });
+      return found;
+    }
     /* What is in view, and whether it is exact. */
     function tell() {
       const { from, to } = state.range;
@@ -67,7 +73,9 @@
       if (model.number.length) for (let r = 0; r + 1 < model.offset.length; r++) {
         for (let i = Math.max(model.offset[r], model.search(model.offset[r], model.offset[r + 1], from) - 1); i < model.offset[r + 1] && model.start[i] < to; i++) if (model.block[i] >= 0 && model.end[i] > from) merged++;
       }
-      inside.textContent = duration(to - from) + " in view, from " + model.at(from) + "  ·  " + (merged ? merged.toLocaleString("en-US") + " blocks of merged slices" : "every slice drawn here is exact");
+      const loose = bounds(from, to), single = model.unit > 1 ? "every slice drawn here is single, its times in units of " + duration(model.unit) : "every slice drawn here is exact";
+      inside.textContent = duration(to - from) + " in view, from " + model.at(from) + "  ·  " + (merged ? merged.toLocaleString("en-US") + " blocks of merged slices" : single)
+        + (loose ? "  ·  queues are estimates here: " + loose.toLocaleString("en-US") + (loose > 1 ? " stretches" : " stretch") + " of “at most”" : "");
       const here = view.windows.findIndex((w, i) => (!sides || i === model.pair) && Math.abs(Math.max(0, w.start) - from) < 1 && Math.abs(Math.min(w.end, model.span) - to) < 1);
       if (document.activeElement !== windows) windows.value = here < 0 ? "" : String(here);
     }

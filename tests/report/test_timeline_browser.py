@@ -297,7 +297,7 @@ def test_windows_can_be_gone_to_and_say_whether_they_are_exact(visit: Visitor) -
             text = "every slice drawn here is exact"
             seen.until(f"document.querySelector('.tl-inside').textContent.endsWith({json.dumps(text)})")
     show_all(seen)
-    seen.until("/blocks of merged slices$/.test(document.querySelector('.tl-inside').textContent)")
+    seen.until("/blocks of merged slices/.test(document.querySelector('.tl-inside').textContent)")
     assert inside.inner_text().startswith("45.8")
 
 
@@ -597,3 +597,26 @@ def test_the_samples_page_survives_a_blocked_clipboard_and_no_request_is_made(
     )
     seen.page.get_by_role("button", name="Copy name").click()
     seen.until("document.querySelector('.tl-selected').innerText.includes('Copied')")
+
+
+def test_a_stretch_of_a_queue_with_several_depths_says_at_most_and_is_told_under_the_canvas(
+    visit: Visitor,
+) -> None:
+    # every 10 us one launch; its kernel begins 3 us after: one waits for 3 us of each 10
+    events = [e for i in range(4_000) for e in (launch(10 * i, 1, i + 1), kernel("k", 10 * i + 3, 4, i + 1))]
+    seen = visit(html=page_of(*events))
+    inside = "document.querySelector('.tl-inside').textContent"
+    said = "TV.timelinePanel(TV.line.model, {}, TV.names, TV.line.links, document.createElement('div')).depth"
+    lane = int(seen.js("TV.line.model.lines.findIndex(l => l)"))
+    first = seen.js("TV.line.model.at(0)")
+    text = str(seen.js(f"{said}({lane}, 10002000).short"))
+    assert re.fullmatch(r"at most 1 waiting within this stretch \([\d.]+ µs from .*\)", text), (text, first)
+    seen.js("TV.line.show(0, 50000)")
+    seen.until(f"{inside}.includes('queues are estimates here')")
+    middle = seen.js("document.querySelector('#tv-timeline select').options[1].textContent")
+    assert "Middle eighth" in str(middle)
+    seen.js("TV.line.press('f')")
+    seen.until(f"{inside} && !{inside}.includes('queues')")
+    at = 20_000_000 // 10_000 * 10_000
+    assert str(seen.js(f"{said}({lane}, {at + 2_000}).short")).startswith("1 waiting at")
+    assert str(seen.js(f"{said}({lane}, {at + 8_000}).short")).startswith("0 waiting at")

@@ -7,16 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traceview.analyses.launch_behaviour import QueueDepth
+from traceview.analyses.launch_behaviour import DEPTH_POINTS, QueueDepth
 
 
 class Queue(NamedTuple):
-    """Hold how many records of a stream wait, by time (ns); a point holds until the next."""
+    """Hold how many records of a stream wait, by time (ns); a point holds until the next.
+
+    Of a thinned line `merged` says which points are the most of several: until the next it is at most that.
+    """
 
     device: str
     stream: str
     time: np.ndarray
     depth: np.ndarray
+    merged: np.ndarray | None = None
 
     @property
     def most(self) -> int:
@@ -33,9 +37,15 @@ def queues(table: QueueDepth) -> list[Queue]:
 
 def thinned(queue: Queue, most: int) -> Queue:
     """Return at most so many points: the deepest of each of equally many neighbours, where these begin."""
-    number = min(len(queue.time), most)
-    begin = np.arange(number) * len(queue.time) // number
-    return queue._replace(time=queue.time[begin], depth=np.maximum.reduceat(queue.depth, begin))
+    total = len(queue.time)
+    number = min(total, most)
+    begin = np.arange(number) * total // number
+    merged = np.diff(begin, append=total) > 1
+    if total >= DEPTH_POINTS:  # the analysis has made stretches of them already
+        merged[:] = True
+    return queue._replace(
+        time=queue.time[begin], depth=np.maximum.reduceat(queue.depth, begin), merged=merged
+    )
 
 
 def deepest(queue: Queue, edges: np.ndarray) -> np.ndarray:

@@ -55,7 +55,7 @@ class Timeline:
         codes, zero = self.trace.slices.name[items.source], begin_of(self.trace)
         clock = clock_of(zero, self.trace.span_ns)
         layout, columns = encode(items, clock, entries(codes, kinds, self.trace.names, names))
-        lanes, lines = with_queues(self.analysis, self.drawn.lanes, clock)
+        lanes, lines = with_queues(self.analysis, self.drawn.lanes, clock, windows)
         columns |= origins(self.analysis, replace(self.drawn, lanes=lanes), items, names, clock)
         columns |= {**details(self.trace, items, names), **lines, **step_columns(self.trace, clock)}
         layout["columns"], payload = pack(columns)
