@@ -127,6 +127,20 @@ def test_times_names_and_launches_of_each_side_are_those_of_its_own_page() -> No
         expected = slices(alone, own_names.uncut().texts, "")
         found = slices(both, texts, f"{name} · ")
         assert found == expected
+        assert queues(both, f"{name} · ") == queues(alone, "")
+        assert queues(alone, "")
+
+
+def queues(view: TimelineView, side_of: str) -> dict[str, list[tuple[int, int]]]:
+    """Return (time, depth) of all points of each line."""
+    gap, depth = numbers(view, "line_gap"), numbers(view, "line_depth")
+    found = {}
+    for lane in view.lanes:
+        if lane.points and lane.label.startswith(side_of):
+            first, number = lane.points
+            own = range(first, first + number)
+            found[lane.label.removeprefix(side_of)] = [(sum(gap[first : i + 1]), depth[i]) for i in own]
+    return found
 
 
 def slices(view: TimelineView, texts: tuple[str, ...], side_of: str) -> dict[str, list[Any]]:

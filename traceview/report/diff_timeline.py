@@ -113,7 +113,7 @@ class PairedTimeline:
         items = share_budget(run.drawn.tiers, exact_of(windows), budget)
         rest = next(i for i, c in enumerate(self.legend) if c.token == _OTHER)
         place = np.array([self.legend.index(c) if c in self.legend else rest for c in run.legend], np.uint8)
-        lanes, lines = with_queues(run.analysis, run.drawn.lanes, own)
+        lanes, lines = with_queues(run.analysis, run.drawn.lanes, own, windows)
         columns = {
             **origins(run.analysis, replace(run.drawn, lanes=lanes), items, names, own),
             **details(run.trace, items, names), **lines, **step_columns(run.trace, own),
