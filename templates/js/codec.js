@@ -31,10 +31,10 @@
   }
 
   const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
-  /* Duration with a unit of its own; `like` borrows the unit and the digits of another duration. */
-  function duration(ns, like) {
-    const size = Math.abs(like === undefined ? ns : like), u = UNITS.find((x) => size >= x[0]) || UNITS[3];
-    const digits = u[0] === 1 ? 0 : 3;
+  /* Duration with a unit of its own; `like` borrows the unit and the digits of another duration; what is `apart` so far reads differently. */
+  function duration(ns, like, apart) {
+    const size = Math.abs(like === undefined ? ns : like), u = UNITS.find((x) => size >= x[0]) || UNITS[3], most = Math.log10(u[0]);
+    const digits = apart === undefined ? Math.min(3, most) : Math.min(Math.max(3, Math.ceil(Math.log10(u[0] / Math.max(apart, 1)))), Math.round(most));
     return (ns / u[0]).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }) + " " + u[1];
   }
   const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -50,8 +50,9 @@
   /* Signed differences: the sign stands before the number whatever its size; nothing is ±0. */
   const sign = (v) => (v > 0 ? "+" : v < 0 ? "−" : "±");
   for (const kind of ["count", "ms", "us", "share", "number"]) FORMS["change_" + kind] = (v) => sign(v) + FORMS[kind](Math.abs(v));
-  /* The same without rounding and grouping, for spreadsheets. */
-  const EXACT = { ms: (v) => String(v / 1e6), us: (v) => String(v / 1e3), share: (v) => String(100 * v), bytes: (v) => String(v / 1048576) };
+  /* The same without grouping, and without the noise of binary fractions, for spreadsheets. */
+  const plain = (v) => (Number.isInteger(v) ? String(v) : String(Number(v.toPrecision(12))));
+  const EXACT = { ms: (v) => plain(v / 1e6), us: (v) => plain(v / 1e3), share: (v) => plain(100 * v), bytes: (v) => plain(v / 1048576), number: plain, rate: plain };
   for (const kind in EXACT) EXACT["change_" + kind] = EXACT[kind];
   /* What a number is sorted by and its bar drawn to: a change goes by its size. */
   const size = (kind, v) => (kind.startsWith("change_") ? Math.abs(v) : v);

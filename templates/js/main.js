@@ -29,14 +29,17 @@
   /* Show a stretch of the trace (ns from its origin) in the timeline. */
   if (data.timeline) {
     const zero = data.timeline.layout.zero;
-    TV.jump = (from, to) => { TV.line.show(from - zero, to - zero); get("timeline").scrollIntoView(); };
+    TV.jump = (from, to) => { TV.line.show(from - zero, to - zero); TV.line.enter(); };
   }
   TV.tables = {};
   for (const spec of data.tables) TV.tables[spec.id] = TV.table(document.querySelector('[data-table="' + spec.id + '"]'), spec, names);
   if (data.timeline) {
     const columns = await TV.columns(data.timeline.layout.columns, get("tv-slices").textContent);
     TV.line = TV.timeline(get("tv-timeline"), data.timeline, columns, names);
-    TV.find = (text) => { TV.line.find(text); get("timeline").scrollIntoView(); };
+    TV.find = (text) => { TV.line.find(text); TV.line.enter(document.querySelector(".tl-found").textContent); };
+    /* A link to a place of the timeline, as the page opens and when its address is changed. */
+    if (location.hash.startsWith("#t=")) get("timeline").scrollIntoView();
+    addEventListener("hashchange", () => { if (TV.line.follow()) TV.line.enter(); });
     for (const go of document.querySelectorAll(".finding button[data-from]")) {
       go.hidden = false;
       go.onclick = () => TV.jump(+go.dataset.from, +go.dataset.to);

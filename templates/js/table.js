@@ -10,11 +10,12 @@
     const text = /^[=+@\t\r-]/.test(value) && isNaN(value) ? "'" + value : value;
     return /[",\n\r]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
   }
-  /* What a filter asks for: words, or an expression between slashes; null where it cannot be read. */
-  function matcher(query, haystack) {
+  /* What a filter asks for: words anywhere in a row, or an expression between slashes that one text of the row holds (its ends
+     are ^ and $); null where it cannot be read. */
+  function matcher(query, cells, haystack) {
     const asked = query.trim(), between = /^\/(.+)\/$/.exec(asked);
     if (!asked) return () => true;
-    if (between) try { const test = TV.expression(between[1]); return (i) => test(haystack[i]); } catch (e) { return null; }
+    if (between) try { const test = TV.expression(between[1]); return (i) => cells[i].some(test); } catch (e) { return null; }
     const words = asked.toLowerCase().split(/\s+/);
     return (i) => words.every((w) => haystack[i].includes(w));
   }
@@ -48,7 +49,8 @@
     const numeric = columns.map((c) => c.form !== "name" && c.form !== "text");
     const shown = (row, j) => (columns[j].form === "name" ? names.label(row[j]) : row[j]);
     const full = (row, j) => (columns[j].form === "name" ? names.text(row[j]) : row[j]);
-    const haystack = rows.map((r) => columns.map((c, j) => (numeric[j] ? "" : c.form === "name" ? names.label(r[j]) + " " + names.text(r[j]) : r[j])).join(" ").toLowerCase());
+    const cells = rows.map((r) => columns.flatMap((c, j) => (numeric[j] ? [] : c.form === "name" ? [names.label(r[j]), names.text(r[j])] : [r[j]])));
+    const haystack = cells.map((texts) => texts.join(" ").toLowerCase());
     const most = columns.map((c, j) => (c.bar ? rows.reduce((m, r) => Math.max(m, bulk(c.form, r[j] || 0)), 0) : 0));
     const jumps = TV.jump && spec.windows.some((w) => w), TREND = columns.length; // its place in the chooser
     const state = { sort: spec.sort, down: numeric[spec.sort] && spec.sort > 0, query: "", page: 0, size: spec.page, shown: -1, columns: [...columns.map((c) => !c.hidden), true] };
@@ -56,7 +58,7 @@
 
     const search = element("input", { type: "search", placeholder: "Filter: words or /regex/", "aria-label": "Filter " + spec.noun });
     const count = element("span", { "aria-live": "polite" });
-    const size = element("select", { "aria-label": "Rows per page" }, ...SIZES.map((n) => element("option", { value: n, textContent: n + " rows", selected: n === state.size })));
+    const size = element("select", { "aria-label": "Rows per page" }, ...[...new Set([...SIZES, spec.page])].sort((a, b) => a - b).map((n) => element("option", { value: n, textContent: n + " rows", selected: n === state.size })));
     const csv = element("button", { type: "button", textContent: "Copy CSV" });
     const choose = TV.chooser(spec.noun, [...columns.map((c) => c.label), trend ? trend.label : undefined], state.columns, (j, on) => { state.columns[j] = on; paint(); });
     const head = element("tr"), body = element("tbody"), pages = element("div", { className: "tools" });
@@ -65,7 +67,12 @@
       button.onclick = () => { state.down = state.sort === j ? !state.down : numeric[j]; state.sort = j; state.page = 0; run(); };
       return element("th", { scope: "col", className: numeric[j] ? "num" : "" }, button);
     });
+    /* The pager's buttons stay, and stay in the order of the focus where they have nowhere to turn to. */
+    const turn = (text, by) => { const b = element("button", { type: "button", textContent: text }); b.onclick = () => { if (b.getAttribute("aria-disabled") === "false") { state.page += by; paint(); } }; return b; };
+    const before = turn("‹ Previous", -1), after = turn("Next ›", 1), place = element("span", { "aria-live": "polite" });
+    pages.append(before, place, after);
     const trendHead = trend && element("th", { scope: "col", textContent: trend.label, title: trend.meaning });
+    const showHead = element("td", { className: "show" });
     const grid = element("table", {}, element("caption", { className: "hidden", textContent: spec.noun }), element("thead", {}, head), body);
     const note = spec.others ? [element("p", { className: "note", textContent: spec.others })] : [];
     const base = spec.base ? [element("p", { className: "note base", textContent: spec.base })] : [];
@@ -82,7 +89,7 @@
       return (state.down ? -d : d) || x - y;
     }
     function run() {
-      const wanted = matcher(state.query, haystack);
+      const wanted = matcher(state.query, cells, haystack);
       state.invalid = !wanted;
       search.setAttribute("aria-invalid", String(state.invalid));
       view = wanted ? rows.map((_, i) => i).filter(wanted).sort(compare) : [];
@@ -109,17 +116,17 @@
       state.page = Math.min(state.page, last - 1);
       const part = view.slice(state.page * state.size, (state.page + 1) * state.size);
       heads.forEach((th, j) => th.setAttribute("aria-sort", j !== state.sort ? "none" : state.down ? "descending" : "ascending"));
-      head.replaceChildren(...chosen().map((j) => heads[j]), ...(trend && state.columns[TREND] ? [trendHead] : []), ...(jumps ? [element("td", { className: "show" })] : []));
+      const titles = [...chosen().map((j) => heads[j]), ...(trend && state.columns[TREND] ? [trendHead] : []), ...(jumps ? [showHead] : [])];
+      if (titles.length !== head.children.length || titles.some((e, k) => e !== head.children[k])) head.replaceChildren(...titles); // put in anew they lose the focus
       body.replaceChildren(...part.map(line));
       if (!part.length) body.append(element("tr", {}, element("td", { colSpan: head.children.length, className: "nothing", textContent: (state.invalid ? "Invalid expression between the slashes." : "Nothing matches.") + " Clear the filter to see all " + rows.length + "." })));
       const all = rows.length.toLocaleString("en-US");
       count.textContent = state.invalid ? "invalid expression" : (view.length === rows.length ? all : view.length.toLocaleString("en-US") + " of " + all) + " " + spec.noun;
       printed.textContent = part.length < rows.length ? part.length.toLocaleString("en-US") + " of " + all + " " + spec.noun + " shown" + (state.query.trim() ? ", filtered by “" + state.query.trim() + "”." : ".") : "";
-      pages.replaceChildren();
-      if (last > 1) {
-        const turn = (text, to, off) => { const b = element("button", { type: "button", textContent: text, disabled: off }); b.onclick = () => { state.page = to; paint(); }; return b; };
-        pages.append(turn("‹ Previous", state.page - 1, !state.page), element("span", { textContent: "Page " + (state.page + 1) + " of " + last }), turn("Next ›", state.page + 1, state.page === last - 1));
-      }
+      pages.hidden = last < 2;
+      place.textContent = "Page " + (state.page + 1) + " of " + last;
+      before.setAttribute("aria-disabled", String(!state.page));
+      after.setAttribute("aria-disabled", String(state.page === last - 1));
     }
     /* Turn to the page that holds a row, mark it, and go there: what a link #row-TABLE-NUMBER asks for. */
     function reveal(i) {

@@ -33,8 +33,12 @@
       fit(state.matches[state.at]);
       found.textContent = said(state.at + 1) + " of " + said(number);
     }
+    /* The first match, where none is in view. */
+    function bring(range) {
+      if (!state.matches.some((i) => model.start[i] < range.to && model.end[i] > range.from)) walk(1);
+    }
     input.addEventListener("input", () => search(input.value));
-    return { state, search: (text) => { input.value = text; search(text); }, walk };
+    return { state, search: (text) => { input.value = text; search(text); }, walk, bring };
   }
   TV.timelineFind = timelineFind;
 })();

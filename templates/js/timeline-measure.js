@@ -60,7 +60,7 @@
       if (state.from === null) said.textContent = "";
       else if (state.to === null) said.textContent = "First point at " + model.at(state.from) + ". Set the second one.";
       else {
-        const [a, b] = between(), parts = [duration(b - a) + " from " + model.at(a) + " to " + model.at(b)];
+        const [a, b] = between(), parts = [duration(b - a) + " from " + model.at(a, b - a) + " to " + model.at(b, b - a)];
         if (b > a) for (const found of busy(a, b)) parts.push(share(found, b - a));
         said.textContent = parts.join("  ·  ");
       }
@@ -87,7 +87,9 @@
       pen.globalAlpha = 1; pen.fillRect(a - 0.75, place.top, 1.5, tall);
       if (state.to !== null) {
         pen.fillRect(b - 0.75, place.top, 1.5, tall);
-        const text = duration(Math.abs(state.to - state.from)), room = pen.measureText(text).width, at = Math.max(label + 4, Math.min(width - room - 6, x + wide / 2 - room / 2));
+        const text = duration(Math.abs(state.to - state.from)), room = pen.measureText(text).width, left = Math.max(x, label), right = Math.min(x + wide, width);
+        if (left > right) { pen.restore(); return; } // nothing of it is in view
+        const at = Math.max(label + 4, Math.min(width - room - 6, (left + right - room) / 2));
         pen.fillRect(x, place.top + 9, wide, 1);
         pen.fillStyle = colours.bg; pen.fillRect(at - 4, place.top + 2, room + 8, 15);
         pen.fillStyle = colours.fg; pen.fillText(text, at, place.top + 13);

@@ -82,7 +82,7 @@
       steps.push({ number: unfold(columns.step_number[k]), from: at * unit, long: columns.step_length[k] * unit, side });
     }
     return {
-      anchor: 0, at(time) { return TV.duration(time - this.anchor, this.span); }, // how a time is told: from the anchor on
+      anchor: 0, at(time, apart) { return TV.duration(time - this.anchor, this.span, apart); }, // how a time is told: from the anchor on
       items: n, unit, offset, start, end, entry, block, span, lanes, laneOf, lines, steps, busyBefore, search, after, longestOf, rowOf, holds, number, busy,
       name: (item) => columns.entry_name[entry[item]],
       nameOfEntry: columns.entry_name, classOfEntry: columns.entry_class, tokens: view.layout.tokens, whole: view.layout.whole && unit === 1,

@@ -8,7 +8,7 @@
 
     /* {name, short, text, lane} of an item. */
     function describe(item) {
-      const lane = model.lanes[model.laneOf[model.rowOf(item)]], long = model.end[item] - model.start[item], at = " at " + model.at(model.start[item]);
+      const lane = model.lanes[model.laneOf[model.rowOf(item)]], long = model.end[item] - model.start[item], at = " at " + model.at(model.start[item], long);
       const name = names.text(model.name(item)), label = names.label(model.name(item));
       if (model.block[item] < 0) return { name, short: label, text: duration(long) + at + "  ·  " + lane.label };
       const many = model.slices(item).toLocaleString("en-US") + " slices merged, the longest: ";
@@ -22,7 +22,7 @@
       const many = (i ? line.depth[i - 1] : 0).toLocaleString("en-US") + " waiting", text = lane.label + "  ·  " + lane.note;
       if (!i || !line.merged[i - 1]) return { short: many + " at " + model.at(time), text };
       const from = line.time[i - 1], to = i < line.time.length ? line.time[i] : Math.max(model.span, from);
-      return { short: "at most " + many + " within this stretch (" + duration(to - from) + " from " + model.at(from) + ")", text };
+      return { short: "at most " + many + " within this stretch (" + duration(to - from) + " from " + model.at(from, to - from) + ")", text };
     }
     function detail(item) {
       return columns.detail && columns.detail[item] ? names.text(columns.detail_name[columns.detail[item] - 1]) : "";

@@ -2,6 +2,7 @@
    Exposes TV.timeline(root, view, columns, names). */
 (function () {
   "use strict";
+  const LINK = /^#t=(\d+),(\d+)(?:&p=(\d+))?(?:&s=(\d+),(\d+))?$/;
   const CLOSEST = 50; // units: the closest zoom
   const KEYS = [
     [["W", "+"], "zoom in"], [["S", "−"], "zoom out"], [["A", "D"], "pan"], [["0"], "show the whole trace"], [["F"], "show the step of median length, without steps the middle eighth of the device's time; of two traces the first aligned pair"],
@@ -16,18 +17,19 @@
     const { element } = TV, first = view.windows[0];
     const canvas = element("canvas", { tabIndex: 0, role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of device streams and host threads; the tables hold the same data", "aria-describedby": "tl-help" });
     const tip = element("div", { className: "tl-tip", hidden: true }), frame = element("div", { className: "tl-frame" }, canvas, tip);
-    const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" }), found = element("span", { "aria-live": "polite" });
+    const find = element("input", { type: "search", placeholder: "Find slices by name", "aria-label": "Find slices by name" }), found = element("span", { className: "tl-found", "aria-live": "polite" });
     const windows = element("select", { "aria-label": "Go to a window", title: "Windows worth a look" }, element("option", { value: "", textContent: "Go to …" }));
     const exact = (w) => (!w.exact ? "short slices merged" : view.layout.unit > 1 ? "every slice single" : "every slice exact");
     view.windows.forEach((w, i) => windows.append(element("option", { value: String(i), textContent: w.label + " (" + exact(w) + ")" })));
     const inside = element("p", { className: "tl-inside" }), selected = element("div", { className: "tl-selected", role: "status", "aria-live": "polite" }), measured = element("div", { className: "tl-measured" });
+    const arrived = element("p", { className: "hidden tl-arrived", role: "status" });
     const help = element("p", { className: "tl-help", id: "tl-help" }, "With the focus in the timeline: arrows walk over slices, W A S D zoom and pan, L follows a launch, M measures, / finds. ");
-    return { canvas, tip, frame, find, found, windows, inside, selected, measured, help, first };
+    return { canvas, tip, frame, find, found, windows, arrived, inside, selected, measured, help, first };
   }
 
   function timeline(root, view, columns, names) {
     const { element, duration } = TV, model = TV.timelineModel(view, columns), links = TV.timelineLinks(model, columns, names), SHORTEST = CLOSEST * model.unit; // ns
-    const { canvas, tip, frame, find, found, windows, inside, selected, measured, help, first } = parts(view);
+    const { canvas, tip, frame, find, found, windows, arrived, inside, selected, measured, help, first } = parts(view);
     let settled = false;
     const sides = TV.timelineSides(model, view, () => { links.moved(); if (settled) { painter.theme(); measure.reset(); arrows.choose(state.chosen); } });
     if (sides) sides.align(0);
@@ -44,7 +46,7 @@
     if (first) tools.append(button(sides ? "Aligned" : model.steps.length ? "One step" : "Middle eighth", "f", first.label), windows);
     tools.append(gauge, button("Keys", "?", "Keys and gestures (key ?)"));
     gauge.setAttribute("aria-pressed", "false");
-    root.replaceChildren(tools, frame, inside, measured, selected, help, keys.dialog);
+    root.replaceChildren(tools, frame, arrived, inside, measured, selected, help, keys.dialog);
 
     function draw() { frameId = 0; const t = performance.now(); state.match = search.state.match; state.matches = search.state.matches; painter.paint(state); api.last = performance.now() - t; }
     function ask() { if (!frameId) frameId = requestAnimationFrame(draw); }
@@ -66,6 +68,12 @@
       for (const line of model.lines) if (line) line.time.forEach((time, i) => { if (line.merged[i] && time < to && !(line.time[i + 1] <= from)) found++; });
       return found;
     }
+    /* Come here from elsewhere on the page: the keys work at once, and what is shown is said. */
+    function come(what) {
+      root.parentElement.scrollIntoView();
+      canvas.focus({ preventScroll: true });
+      arrived.textContent = what || "The timeline shows " + duration(state.range.to - state.range.from) + " from " + model.at(state.range.from, state.range.to - state.range.from) + ".";
+    }
     /* What is in view, and whether it is exact. */
     function tell() {
       const { from, to } = state.range;
@@ -74,7 +82,7 @@
         for (let i = Math.max(model.offset[r], model.search(model.offset[r], model.offset[r + 1], from) - 1); i < model.offset[r + 1] && model.start[i] < to; i++) if (model.block[i] >= 0 && model.end[i] > from) merged++;
       }
       const loose = bounds(from, to), single = model.unit > 1 ? "every slice drawn here is single, its times in units of " + duration(model.unit) : "every slice drawn here is exact";
-      inside.textContent = duration(to - from) + " in view, from " + model.at(from) + "  ·  " + (merged ? merged.toLocaleString("en-US") + " blocks of merged slices" : single)
+      inside.textContent = duration(to - from) + " in view, from " + model.at(from, to - from) + "  ·  " + (merged ? merged.toLocaleString("en-US") + " blocks of merged slices" : single)
         + (loose ? "  ·  queues are estimates here: " + loose.toLocaleString("en-US") + (loose > 1 ? " stretches" : " stretch") + " of “at most”" : "");
       const here = view.windows.findIndex((w, i) => (!sides || i === model.pair) && Math.abs(Math.max(0, w.start) - from) < 1 && Math.abs(Math.min(w.end, model.span) - to) < 1);
       if (document.activeElement !== windows) windows.value = here < 0 ? "" : String(here);
@@ -89,13 +97,21 @@
       }, 250);
     }
     function restore() {
-      const link = /^#t=(\d+),(\d+)(?:&p=(\d+))?(?:&s=(\d+),(\d+))?$/.exec(location.hash);
-      if (!link) { if (first && (model.steps.length || sides)) goTo(first); clearTimeout(saving); tell(); return; } // an address that leads elsewhere stays
+      if (follow()) return;
+      if (first && (model.steps.length || sides)) goTo(first);
+      clearTimeout(saving); tell(); // an address that leads elsewhere stays
+    }
+    /* Show what the address asks for; false where it asks for something else. */
+    function follow() {
+      const link = LINK.exec(location.hash);
+      if (!link) return false;
+      if (state.chosen >= 0) choose(-1);
       if (sides && view.windows[+link[3]]) sides.align(+link[3]);
       show(+link[1], Math.max(+link[2], +link[1] + 1));
-      if (link[4] === undefined || +link[4] + 1 >= model.offset.length) return;
+      if (link[4] === undefined || +link[4] + 1 >= model.offset.length) return true;
       const at = model.holds(+link[4], +link[5]); // this page may have merged the slice: then its block
       if (at >= 0 && (model.start[at] === +link[5] || model.block[at] >= 0)) choose(at, false);
+      return true;
     }
     function choose(item, follow) {
       state.chosen = item;
@@ -196,7 +212,7 @@
     windows.addEventListener("change", () => { if (windows.value) goTo(view.windows[+windows.value]); });
     measured.addEventListener("cleared", () => { measuring(false); canvas.focus({ preventScroll: true }); });
     find.addEventListener("keydown", (e) => { if (e.key === "Enter") { e.preventDefault(); search.walk(e.shiftKey ? -1 : 1); } if (e.key === "Escape") { search.search(""); canvas.focus(); } });
-    const api = { show, choose, flush, press, model, links, arrows, measure, state, last: 0, theme: () => { painter.theme(); ask(); }, find: search.search };
+    const api = { show, choose, flush, press, model, links, arrows, measure, state, last: 0, theme: () => { painter.theme(); ask(); }, follow, find: (text) => { search.search(text); search.bring(state.range); }, enter: come };
     TV.timelineInput(canvas, { state, painter, measure, model, show, zoom, press, click, hover, rest, ask });
     new ResizeObserver(() => { if (frame.clientWidth && frame.clientWidth !== painter.width) { painter.resize(frame.clientWidth); painter.theme(); flush(); } }).observe(frame);
     painter.theme(); painter.resize(frame.clientWidth || 960); settled = true;

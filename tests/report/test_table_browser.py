@@ -13,7 +13,8 @@ import pytest
 
 from tests.pages import Visitor
 from tests.report.test_cells import REPORT
-from traceview.report import render_html
+from traceview.report import Report, render_html
+from traceview.report.view import Column, SectionView, TableView
 
 HEADS = "[...document.querySelectorAll('[data-table={}] thead th')].map(e => e.textContent)"
 ROWS = "[...document.querySelectorAll('[data-table={}] tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
@@ -189,3 +190,53 @@ def test_a_button_of_a_row_shows_its_window_in_the_timeline(visit: Visitor, tabl
     assert begin <= wanted[0] < wanted[1] <= end
     assert end - begin <= 1.31 * (wanted[1] - wanted[0]) or begin == 0 or wanted[1] - wanted[0] < 1_000
     assert button.get_attribute("aria-label") == f"Show {spec['shows']} in the timeline"
+
+
+FOCUSED = "document.activeElement.textContent"
+
+
+def test_the_focus_stays_on_the_header_that_sorts_and_on_the_button_that_turns_pages(visit: Visitor) -> None:
+    columns = (Column("n", "Number", "count"), Column("t", "Text", "text"))
+    rows = tuple((i, f"row {i}") for i in range(30))
+    table = TableView("many", "rows", columns, rows, 0, page=10)
+    seen = visit(html=render_html(Report("T", "V", sections=(SectionView("s", "S", blocks=(table,)),))))
+    first = "document.querySelector('[data-table=many] tbody tr').cells[0].textContent"
+    head = seen.page.locator("[data-table=many] thead button").first
+    head.focus()
+    for expected in ("29", "0"):
+        seen.page.keyboard.press("Enter")
+        assert (seen.js(FOCUSED), seen.js(first)) == ("Number", expected)
+    following = seen.page.locator("[data-table=many] button", has_text="Next")
+    following.focus()
+    for expected in ("10", "20", "20"):  # the last page is the last
+        seen.page.keyboard.press("Enter")
+        assert (seen.js(FOCUSED), seen.js(first)) == ("Next ›", expected)
+    assert following.get_attribute("aria-disabled") == "true"
+    seen.page.keyboard.press("Shift+Tab")
+    seen.page.keyboard.press("Enter")
+    assert (seen.js(FOCUSED), seen.js(first)) == ("‹ Previous", "10")
+
+
+def test_an_expression_is_held_against_each_text_of_a_row_on_its_own(visit: Visitor) -> None:
+    columns = (Column("a", "First", "text"), Column("b", "Second", "text"), Column("n", "N", "count"))
+    rows = (*((f"filler {i}", "none", i) for i in range(10)), ("Gemm", "tail", 1), ("one gemm", "gemma", 2))
+    table = TableView("texts", "rows", columns, rows, 2, page=15)
+    seen = visit(html=render_html(Report("T", "V", sections=(SectionView("s", "S", blocks=(table,)),))))
+    found = "[...document.querySelectorAll('[data-table=texts] tbody tr')].map(r => r.cells[0].textContent)"
+    for query, expected in (
+        ("/^gemm$/", ["Gemm"]),
+        ("/gemm$/", ["one gemm", "Gemm"]),
+        ("/^tail/", ["Gemm"]),
+        ("/gemm tail/", ["Nothing matches. Clear the filter to see all 12."]),
+        ("gemm tail", ["Gemm"]),
+    ):
+        seen.page.locator("[data-table=texts] input[type=search]").fill(query)
+        seen.until(f"JSON.stringify({found}) === {json.dumps(json.dumps(expected, separators=(',', ':')))}")
+    sizes = seen.page.locator("[data-table=texts] select[aria-label='Rows per page']")
+    assert sizes.input_value() == "15"
+
+
+def test_numbers_for_spreadsheets_have_no_noise_of_binary_fractions(visit: Visitor) -> None:
+    seen = visit(html=render_html(REPORT))
+    exact = "[['us', 1100], ['share', 0.07], ['ms', 123456789012345], ['rate', 0.1 + 0.2]].map(([f, v]) => TV.exact(f, v))"
+    assert seen.js(exact) == ["1.1", "7", "123456789.012", "0.3"]

@@ -620,3 +620,54 @@ def test_a_stretch_of_a_queue_with_several_depths_says_at_most_and_is_told_under
     at = 20_000_000 // 10_000 * 10_000
     assert str(seen.js(f"{said}({lane}, {at + 2_000}).short")).startswith("1 waiting at")
     assert str(seen.js(f"{said}({lane}, {at + 8_000}).short")).startswith("0 waiting at")
+
+
+SCROLLED = "Math.abs(document.getElementById('timeline').getBoundingClientRect().top) < 120"
+ON_CANVAS = "document.activeElement === document.querySelector('#tv-timeline canvas')"
+ARRIVED = "document.querySelector('.tl-arrived').textContent"
+
+
+def test_a_link_to_a_place_scrolls_to_the_timeline_at_once_and_when_it_is_pasted_later(
+    visit: Visitor,
+) -> None:
+    seen = visit(GPU_SAMPLE, link="#t=1000000,2000000")
+    seen.until(SCROLLED)
+    assert seen.js(RANGE) == [1_000_000, 2_000_000]
+    later = visit(GPU_SAMPLE)
+    assert not later.js(SCROLLED)
+    later.js("location.hash = '#t=3000000,4000000'")
+    later.until(SCROLLED)
+    assert later.js(RANGE) == [3_000_000, 4_000_000]
+    assert later.js(ARRIVED).startswith("The timeline shows 1.000 ms from ")
+    assert later.js(ON_CANVAS)
+
+
+def test_what_leads_to_the_timeline_puts_the_focus_there_and_says_so(visit: Visitor) -> None:
+    seen = visit(GPU_SAMPLE)
+    button = seen.page.locator(".finding button[data-from]").first
+    button.focus()
+    seen.page.keyboard.press("Enter")
+    assert seen.js(ON_CANVAS)
+    assert seen.js(ARRIVED).startswith("The timeline shows ")
+    wide = width(seen)
+    seen.page.keyboard.press("w")
+    assert width(seen) == pytest.approx(0.6 * wide)
+
+
+def test_a_name_looked_for_from_a_table_comes_into_view(visit: Visitor) -> None:
+    seen = visit(html=page_of(*(kernel("many", 10 * i, 5) for i in range(50)), kernel("lone", 900_000, 5)))
+    seen.js("TV.line.show(0, 100000)")
+    seen.js("TV.find('lone')")
+    begin, end = seen.js(RANGE)
+    assert begin <= 900_000_000 - 10_000 <= 900_005_000 + 10_000
+    assert begin < 900_000_000 < end
+    assert seen.js(ON_CANVAS)
+    seen.js("TV.line.show(0, 100000)")
+    seen.js("TV.find('many')")
+    assert seen.js(RANGE) == [0, 100_000]  # several are in view already
+
+
+def test_both_ends_of_what_is_measured_read_differently_however_long_the_trace(visit: Visitor) -> None:
+    seen = visit(html=page_of(kernel("a", 0, 40), kernel("b", 30_000_000, 40)))
+    seen.js("TV.line.measure.drag(10000, 24000, true)")
+    assert measured(seen).startswith("14.000 µs from 0.00001 s to 0.00002 s")
