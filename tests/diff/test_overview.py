@@ -11,11 +11,12 @@ from tests.analyses import making
 from tests.diff.runs import run as made
 from tests.diff.runs import side
 from tests.pages import Visitor
+from tests.report.test_accessibility import axe
 from traceview.cli import run
 from traceview.diff.overview import overview
 from traceview.report.html import render_html
 from traceview.report.overview_view import build_overview
-from traceview.report.view import ReportOptions
+from traceview.report.view import ReportOptions, TableView
 
 FACTORS = (1.0, 0.5, 2.0)
 
@@ -59,7 +60,29 @@ def test_the_command_writes_every_format(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_the_page_opens_without_a_complaint(visit: Visitor) -> None:
-    found = overview([side(made(steps(f)), f"x{f}") for f in FACTORS])
-    seen = visit(html=render_html(build_overview(found, ReportOptions())))
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("wide", [390, 1280])
+def test_the_page_opens_without_a_complaint_and_axe_finds_no_fault(
+    visit: Visitor, theme: str, wide: int
+) -> None:
+    script = axe()
+    found = overview([side(made(steps(f)), f"a_long_label_without_a_space_{f}" * 3) for f in FACTORS])
+    page = render_html(build_overview(found, ReportOptions()))
+    seen = visit(html=page, color_scheme=theme, viewport={"width": wide, "height": 900}, bypass_csp=True)
     assert seen.page.locator("table").count() == 2
+    assert seen.js("document.documentElement.scrollWidth <= innerWidth")
+    if wide > 390:
+        assert seen.js("[...document.querySelectorAll('.scroll')].every(s => s.scrollWidth <= s.clientWidth)")
+    seen.page.evaluate(script)
+    faults = seen.page.evaluate("axe.run(document).then(r => r.violations)")
+    assert [(v["id"], v["nodes"][0]["html"][:160]) for v in faults] == []
+
+
+def test_an_operator_that_a_run_does_not_have_has_no_time_there_and_is_not_the_best() -> None:
+    other = [[("aten::bmm", "gemm", 100.0)]] * 6
+    report = build_overview(overview([side(made(steps(1.0))), side(made(other))]), ReportOptions())
+    table = report.sections[1].blocks[0]
+    assert isinstance(table, TableView)
+    cells = {row[0]: row[1:3] for row in table.rows}
+    assert cells["aten::bmm"] == (None, 100_000.0)
+    assert cells["aten::mm"] == (200_000.0, None)
