@@ -35,7 +35,7 @@ class Noise:
     operator: float = 0.005  # of one operator, from run to run
     step: float = 0.01  # from step to step, autocorrelated
     memory: float = 0.5  # AR(1) coefficient
-    tail: float = 0.02  # chance of a step in which a kernel takes up to three times as long
+    tail: float = 0.01  # chance of a step in which all of an operator takes up to three times as long
     throttled: float = 0.15  # chance of an episode in a run
     host: float = 0.20  # of all gaps, from run to run
 

@@ -20,6 +20,8 @@ from traceview.diff.merge import by_run
 from traceview.diff.side import Measured
 from traceview.diff.statistics import (
     LEVEL,
+    T98,
+    T99,
     Interval,
     can_be_told,
     centre,
@@ -134,7 +136,7 @@ def _counts(judgement: Judgement, group: Group, runs: Runs) -> tuple[int, int]:
 
 def _row(group: Group, runs: Runs) -> Judgement:
     if runs.enough_steps:
-        return _tested("step", *_by_run(group, runs))
+        return _tested("step", *_by_run(group, runs), T98)  # rows are held to many tests at once, too
     samples = [call_samples(p, side) for p, side in ((group.base, runs.base_all), (group.new, runs.new_all))]
     if min(map(len, samples)) < FEWEST_CALLS:
         return Judgement(reason="measured once")
@@ -148,8 +150,10 @@ def _by_run(group: Group, runs: Runs) -> tuple[list[np.ndarray], list[np.ndarray
     )
 
 
-def _tested(by: str, base: Sequence[np.ndarray], new: Sequence[np.ndarray]) -> Judgement:
-    interval = difference(base, new)
+def _tested(
+    by: str, base: Sequence[np.ndarray], new: Sequence[np.ndarray], student: Sequence[float] = T99
+) -> Judgement:
+    interval = difference(base, new, student)
     p = rank_test(np.concatenate(base), np.concatenate(new))
     return Judgement(by, centre(base), centre(new), interval, p)
 

@@ -18,9 +18,9 @@ RESAMPLES = 999  # odd, so that a percentile is one of them
 LEVEL = 0.95
 FALSE_DISCOVERY = 0.05
 _EXACT = 40  # samples on both sides together up to which the rank test counts every split
-# Student's t, two-sided 98 %, by degrees of freedom: few runs tell their own spread badly
-_T98 = (31.821, 6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718, 2.681, 2.650, 2.624)
-_T98_MANY = 2.5
+# Student's t, two-sided 98 and 99 %, by degrees of freedom, the last for more: few runs tell their own spread badly
+T98 = (31.821, 6.965, 4.541, 3.747, 3.365, 3.143, 2.998, 2.896, 2.821, 2.764, 2.718, 2.681, 2.650, 2.624, 2.5)
+T99 = (63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.8)
 
 Runs = Sequence[np.ndarray]  # one array of samples per run
 
@@ -43,17 +43,18 @@ def centre(runs: Runs) -> float:
     return float(np.median([np.median(run) for run in runs]))
 
 
-def difference(base: Runs, new: Runs) -> Interval:
+def difference(base: Runs, new: Runs, student: Sequence[float] = T99) -> Interval:
     """Return the difference of the centres with a bootstrap interval: runs are drawn, then steps of them.
 
-    A few runs drawn from themselves vary too little, so the interval is no narrower than their spread says.
+    A few runs drawn from themselves vary too little, so the interval is no narrower than their spread says
+    by Student's t.
     Every run must have a sample.
     """
     drawn = np.sort(_drawn(new) - _drawn(base))
     tail = (RESAMPLES + 1) * (1 - LEVEL) / 2  # of 999 the 25th from either end
     at = math.floor(tail) - 1
     estimate, low, high = centre(new) - centre(base), float(drawn[at]), float(drawn[-1 - at])
-    spread = spread_of_runs(base, new) or 0.0
+    spread = spread_of_runs(base, new, student) or 0.0
     return Interval(estimate, min(low, estimate - spread), max(high, estimate + spread))
 
 
@@ -163,8 +164,8 @@ def samples_needed(rows: int) -> int:
     return count
 
 
-def spread_of_runs(base: Runs, new: Runs) -> float | None:
-    """Return by how much the difference of two or more runs a side varies, at 98 %; None with fewer runs.
+def spread_of_runs(base: Runs, new: Runs, student: Sequence[float] = T99) -> float | None:
+    """Return by how much the difference of two or more runs a side varies by Student's t; None with fewer runs.
 
     Student's t for the difference of the means of run medians, spreads pooled.
     """
@@ -173,4 +174,4 @@ def spread_of_runs(base: Runs, new: Runs) -> float | None:
         return None
     squares = sum(float(np.var([np.median(r) for r in side])) * len(side) for side in (base, new))
     error = math.sqrt(squares / freedom * (1 / len(base) + 1 / len(new)))
-    return error * (_T98[freedom - 1] if freedom <= len(_T98) else _T98_MANY)
+    return error * student[min(freedom, len(student)) - 1]
