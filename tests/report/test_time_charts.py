@@ -9,7 +9,7 @@ import pytest
 
 from tests.analyses.making import Event, analysed, kernel, launch, note, op
 from tests.pages import CPU_SAMPLE, GPU_SAMPLE, HOSTILE, Visitor, html_of, report_of
-from traceview.report import Report, build_report
+from traceview.report import Report, ReportOptions, build_report
 from traceview.report.kpis import kpis
 from traceview.report.labels import Labels
 from traceview.report.view import ChartsView, ChartView, TableView
@@ -149,3 +149,19 @@ def test_short_kernels_are_shares_of_kernels_and_of_time() -> None:
 def test_the_step_time_comes_first() -> None:
     assert [k.id for k in report_of(GPU_SAMPLE).kpis][:4] == ["step", "busy", "idle", "kernels"]
     assert report_of(CPU_SAMPLE).kpis[0].id in ("step", "span")
+
+
+def test_the_table_and_the_chart_of_steps_hold_as_many_as_other_tables_and_the_caption_says_how_many() -> (
+    None
+):
+    analysis = analysed(*(note(f"ProfilerStep#{i}", 100 * i, 90) for i in range(300)), op("aten::mm", 0, 1))
+    for options, number, said in (
+        (ReportOptions(), 300, ""),
+        (ReportOptions(top=40), 40, "40 of 300 steps are drawn. "),
+    ):
+        report = build_report(analysis, options)
+        (section,) = (s for s in report.sections if s.id == "steps")
+        (table,) = (b for b in section.blocks if isinstance(b, TableView))
+        (chart,) = (c for b in section.blocks if isinstance(b, ChartsView) for c in b.charts)
+        assert len(table.rows) == number
+        assert chart.note.startswith(f"{said}Wall time on the host")

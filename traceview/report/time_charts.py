@@ -9,7 +9,7 @@ from traceview.analyses.gaps import GapCauses
 from traceview.analyses.step_windows import StepWindows
 from traceview.report.figures import bar_chart_axis, escaped_label
 from traceview.report.view import ChartView
-from traceview.units import duration, milliseconds, plural, share
+from traceview.units import count, duration, milliseconds, plural, share
 
 PARTS = (
     ("compute", ("compute",), "gemm", ""),
@@ -57,12 +57,16 @@ def steps_chart(
     return ChartView(
         "chart-steps",
         "Where the time of each step went" if placed else "Time of each step",
-        f"{note} Click a bar to show its step in the timeline.",
+        f"{_drawn(len(shown), len(table))}{note} Click a bar to show its step in the timeline.",
         f"A bar for each of {plural(len(shown), 'step')}, {duration(whole)} together: {', '.join(said)}.",
         _HEIGHT,
         {"data": data, "layout": _layout(names, [windows[i] for i in shown])},
         table="steps",
     )
+
+
+def _drawn(number: int, of: int) -> str:
+    return "" if number == of else f"{count(number)} of {count(of)} steps are drawn. "
 
 
 def _stack(label: str, token: str, pattern: str, stack: list[int], names: list[str]) -> dict[str, Any]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from traceview.analyses.per_step import KERNEL
+from traceview.events import Kind
 from traceview.report.context import NO_KERNELS, Context
+from traceview.report.longest import THE_LONGEST, longest_on_streams, longest_records
 from traceview.report.trends import per_step
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.report.wording import only_recorded
@@ -50,10 +52,17 @@ def build(context: Context) -> SectionView:
         calls = plural(int(table.calls[top:].sum()), "call")
         others = f"Others ({len(table) - top:,} names): {rest} in {calls}."
     base = _base(context)
-    trend = per_step(context.analysis, KERNEL, [str(n) for n in table.name[:top]])
+    names = [str(n) for n in table.name[:top]]
+    trend, windows = (
+        per_step(context.analysis, KERNEL, names),
+        longest_records(context.trace, (Kind.KERNEL,), names),
+    )
     views = [
-        TableView("kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others, base=base, trend=trend)
-    ]
+        TableView(
+            "kernels", "kernels", COLUMNS, tuple(rows), sort=3, others=others, base=base, trend=trend,
+            windows=windows, shows=THE_LONGEST,
+        )
+    ]  # fmt: skip
     if len(set(context.analysis.kernels_by_stream.stream.tolist())) > 1:
         views.append(_by_stream(context))
     note = "Grouped by full name, from the single durations. Copies and fills are a table of their own."
@@ -75,7 +84,11 @@ def _by_stream(context: Context) -> TableView:
         for i in range(min(len(table), context.options.top))
     ]
     noun, base = "kernels by stream", _base(context)
-    return TableView("kernels-by-stream", noun, BY_STREAM, tuple(rows), sort=4, page=10, base=base)
+    keys = [(str(table.device[i]), str(table.stream[i]), str(table.name[i])) for i in range(len(rows))]
+    windows, shows = longest_on_streams(context.trace, keys), f"{THE_LONGEST} on this stream"
+    return TableView(
+        "kernels-by-stream", noun, BY_STREAM, tuple(rows), sort=4, page=10, base=base, windows=windows, shows=shows
+    )  # fmt: skip
 
 
 def _base(context: Context) -> str:

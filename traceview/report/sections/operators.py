@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from traceview.analyses.per_step import ON_DEVICE as DEVICE_SELF
 from traceview.analyses.per_step import ON_HOST as HOST_SELF
+from traceview.events import Kind
 from traceview.report.context import Context
+from traceview.report.longest import longest_records
 from traceview.report.trends import per_step
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.report.wording import begin
@@ -55,10 +57,13 @@ def build(context: Context) -> SectionView:
     note, base = _texts(device) if on_device else (HOST_ONLY, "")
     others = _others(context, rest, on_device) if rest else ""
     what = DEVICE_SELF if len(context.analysis.gpu_time) else HOST_SELF
-    trend = per_step(context.analysis, what, [str(table.name[i]) for i in top])
+    names = [str(table.name[i]) for i in top]
+    trend = per_step(context.analysis, what, names)
+    windows = longest_records(context.trace, (Kind.OP, Kind.ANNOTATION, Kind.OTHER), names)
     view = TableView(
-        "operators", "operators", columns, tuple(rows), sort, others=others, base=base, trend=trend
-    )
+        "operators", "operators", columns, tuple(rows), sort, others=others, base=base, trend=trend,
+        windows=windows, shows="the longest call of this name",
+    )  # fmt: skip
     return SectionView("operators", "Operators", note, (view,))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from traceview.events import Kind
 from traceview.report.context import Context
+from traceview.report.longest import longest_records
 from traceview.report.sections.gaps import shown
 from traceview.report.view import Cell, Column, SectionView, TableView
 from traceview.units import plural
@@ -43,5 +45,9 @@ def build(context: Context) -> SectionView:
     others = f"{plural(len(table) - top, 'further name')}." if len(table) > top else ""
     sort = 5 if len(columns) > 5 else 3
     note = NOTE if len(columns) > 5 else "Time of the ranges on the host; no device work was recorded."
-    view = TableView("phases", "phases", columns, tuple(rows), sort=sort, page=15, others=others)
+    windows = longest_records(context.trace, (Kind.ANNOTATION,), [str(n) for n in table.name[:top]])
+    view = TableView(
+        "phases", "phases", columns, tuple(rows), sort=sort, page=15, others=others,
+        windows=windows, shows="the longest range of this name",
+    )  # fmt: skip
     return SectionView("phases", "Phases", note, (view,))

@@ -15,7 +15,6 @@ from traceview.report.time_charts import steps_chart
 from traceview.report.view import Block, Cell, ChartsView, Column, Fact, FactsView, SectionView, TableView
 from traceview.units import LABEL_LIMIT, count, duration, plural, share, shown
 
-MOST_ROWS = 200
 COLUMNS = (
     Column("number", "Step", "count"),
     Column(
@@ -59,7 +58,7 @@ def build(context: Context) -> SectionView:
     table, time = context.analysis.step_windows, context.analysis.step_time
     if not len(table):
         return SectionView("steps", "Steps", empty=EMPTY)
-    rows = [_row(table, i) for i in range(min(len(table), MOST_ROWS))]
+    rows = [_row(table, i) for i in range(min(len(table), context.options.top))]
     others = f"{len(table) - len(rows):,} further steps." if len(table) > len(rows) else ""
     used = [i for i, c in enumerate(COLUMNS) if c.key in _ALWAYS or any(row[i] for row in rows)]
     columns, cells = tuple(COLUMNS[i] for i in used), tuple(tuple(row[i] for i in used) for row in rows)
