@@ -236,6 +236,19 @@ def test_a_phase_is_named_in_the_trace(torch: Any, tmp_path: Path) -> None:
     assert (calls["prefill"], calls["decode"]) == (2, 2)
 
 
+def test_a_phase_is_a_range_for_nvidias_tools_where_cuda_is_in_use(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranges: list[str] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda.nvtx, "range_push", ranges.append)
+    monkeypatch.setattr(torch.cuda.nvtx, "range_pop", lambda: ranges.append("end"))
+    with annotate("outer"), annotate("inner"):
+        pass
+    assert ranges == ["outer", "inner", "end", "end"]
+
+
 def test_numbers_that_are_no_schedule_are_refused_before_the_job(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="active is 0"):
         record("train", tmp_path, active=0)

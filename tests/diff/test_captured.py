@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.analyses import making
 from tests.diff.runs import run, side
+from traceview.cli import run as command
 from traceview.diff.captured import noted
 from traceview.diff.comparability import CARE, FINE, REFUSED
 from traceview.diff.compare import Diff, Options, compare
@@ -69,3 +73,17 @@ def test_an_expected_precision_is_only_named() -> None:
 
 def test_what_one_side_alone_has_noted_decides_nothing() -> None:
     assert noted({"batch": "8", "throttling": "power cap"}, {"seed": "7"}) == []
+
+
+def test_a_saved_run_keeps_what_was_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, batch in (("base", 8), ("new", 16)):
+        (tmp_path / f"{name}.json").write_bytes(making.text(*run(STEPS)))
+        told = {"schema": "traceview.capture/1", "given": {"batch": batch}}
+        (tmp_path / f"{name}.capture.json").write_text(json.dumps(told), encoding="utf-8")
+    saved = tmp_path / "saved.json"
+    assert command(["summary", str(tmp_path / "base.json"), "--save", str(saved), "--quiet"]) == 0
+    capsys.readouterr()
+    command(["diff", str(saved), str(tmp_path / "new.json"), "--format", "json", "--quiet"])
+    document = json.loads(capsys.readouterr().out)
+    (found,) = [c for c in document["comparability"]["conditions"] if c["key"] == "batch (noted)"]
+    assert (found["base"], found["new"], found["weight"]) == ("8", "16", REFUSED)
