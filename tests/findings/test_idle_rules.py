@@ -178,6 +178,17 @@ def test_launch_bound_keeps_silent(events: list[Event]) -> None:
     assert "launch-bound" not in findings(*events)
 
 
+def test_short_kernels_are_shown_where_they_are_densest() -> None:
+    slow = loop(60, apart=60)
+    fast = [
+        {**e, "ts": e["ts"] + 10_000, "args": {**e["args"], "correlation": e["args"]["correlation"] + 1_000}}
+        for e in loop(50, apart=40)
+    ]
+    # launched at 10,010, the first of the fast ones begins at 10,020 and the last ends at 10,020 + 49 * 40 + 5
+    window = findings(*slow, *fast)["short-kernels"].window
+    assert window == ((10_020 - 10) * 1_000, (10_020 + 49 * 40 + 5 - 10) * 1_000)
+
+
 def test_short_kernels_cost_what_their_starts_cost() -> None:
     assert stakes(*loop(120))["short-kernels"] == 119 * 10  # from the call to the start
 

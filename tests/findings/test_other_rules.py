@@ -7,9 +7,17 @@ import pytest
 from tests.analyses.making import Event, call, copy, device, host, kernel, launch, note, op
 from tests.findings.making import findings, gap, lost, stakes, steps
 from traceview.findings import Severity
+from traceview.findings.finding import Finding
 
 PINNED = "Memcpy HtoD (Pinned -> Device)"
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+
+def at(finding: Finding, events: list[Event]) -> tuple[float, float]:
+    """Return the window of a finding in the time of its events."""
+    first = min(e["ts"] for e in events)
+    assert finding.window is not None
+    return finding.window[0] / 1_000 + first, finding.window[1] / 1_000 + first
 
 
 def copied(name: str = "", ts: float = 120, dur: float = 100) -> list[Event]:
@@ -24,6 +32,7 @@ def test_a_copy_of_pageable_memory_that_nothing_hides_is_found() -> None:
     finding = findings(*copied())["pageable-copies"]
     assert finding.at_stake == 100_000
     assert finding.severity == Severity.HIGH  # of 300
+    assert at(finding, copied()) == (120, 220)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +50,7 @@ def communicating(ts: float, dur: float = 100) -> list[Event]:
 def test_communication_under_no_compute_is_found() -> None:
     finding = findings(*communicating(170))["exposed-communication"]
     assert finding.at_stake == 50_000  # 220 to 270, of 250
+    assert at(finding, communicating(170)) == (220, 270)
     assert finding.severity == Severity.HIGH
 
 
@@ -163,6 +173,7 @@ def test_a_kernel_with_a_third_of_the_kernel_time_is_described() -> None:
     finding = findings(*kernels(a=900, b=900, c=900))["dominant-kernel"]
     assert (finding.at_stake, finding.severity) == (None, Severity.NOTE)
     assert "33.3 %" in finding.sentence
+    assert at(finding, kernels(a=900, b=900, c=900)) == (0, 900)
 
 
 @pytest.mark.parametrize(

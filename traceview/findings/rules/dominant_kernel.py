@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from traceview.analyses import Analysis
+from traceview.events import Kind
 from traceview.findings.finding import Finding, Rule, base_ns
 from traceview.findings.said import KERNELS, Row
+from traceview.findings.stretches import longest_record
 from traceview.units import count, duration, share
 
 SLUG = "dominant-kernel"
@@ -28,7 +30,8 @@ def check(analysis: Analysis) -> Finding | None:
     held = f"{share(float(kernels.share[0]))} of the summed kernel time ({duration(int(kernels.sum[0]))})"
     said = ("One kernel, ", name, f", holds {held}.")
     evidence = (("kernel", (name,)), ("calls", count(int(kernels.calls[0]))))
-    return Finding(SLUG, said, evidence, ADVICE, "high")
+    window = longest_record(analysis, Kind.KERNEL, str(kernels.name[0]).__eq__)
+    return Finding(SLUG, said, evidence, ADVICE, "high", window=window)
 
 
 RULE = Rule(SLUG, "One kernel dominates", check, of_idle=False, needs_records=False, describes=True)

@@ -6,6 +6,7 @@ from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import of_base, worth_saying
 from traceview.findings.said import COLLECTIVES, Row
+from traceview.findings.stretches import longest_exposed
 from traceview.units import duration, share
 
 SLUG = "exposed-communication"
@@ -32,7 +33,7 @@ def check(analysis: Analysis) -> Finding | None:
         f"{duration(whole)} in all."
     )
     evidence = (("largest", (top, f": {duration(int(collectives.sum[0]))}")), ("hidden", share(hidden)))
-    return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed)
+    return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed, window=longest_exposed(analysis))
 
 
 RULE = Rule(SLUG, "Exposed communication", check, of_idle=False)

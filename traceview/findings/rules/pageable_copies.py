@@ -6,9 +6,11 @@ import numpy as np
 
 from traceview.analyses import Analysis
 from traceview.analyses.accelerator import device_word
+from traceview.events import Kind
 from traceview.findings.finding import Finding, Rule, has_windows
 from traceview.findings.idle import of_base, worth_saying
 from traceview.findings.said import COPIES, Row
+from traceview.findings.stretches import longest_record
 from traceview.units import count, data_size, duration, plural
 
 SLUG = "pageable-copies"
@@ -32,7 +34,9 @@ def check(analysis: Analysis) -> Finding | None:
     largest = int(own[np.argmax(copies.exposed[own])])
     most = (Row(COPIES, str(copies.name[largest])), f": {duration(int(copies.exposed[largest]))}")
     evidence = (("calls", count(calls)), ("data", data_size(size)), ("most exposed", most))
-    return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed)
+    names = {str(n) for n in copies.name[own]}
+    window = longest_record(analysis, Kind.COPY, names.__contains__)
+    return Finding(SLUG, sentence, evidence, ADVICE, "medium", exposed, window=window)
 
 
 RULE = Rule(SLUG, "Copies from pageable memory", check, of_idle=False)

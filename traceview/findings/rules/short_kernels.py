@@ -8,6 +8,7 @@ from traceview.analyses import Analysis
 from traceview.findings.finding import Finding, Rule
 from traceview.findings.idle import idle, of_base, worth_saying
 from traceview.findings.said import KERNELS, Row, Said
+from traceview.findings.stretches import densest
 from traceview.units import count, duration, share
 
 SLUG = "short-kernels"
@@ -44,7 +45,9 @@ def check(analysis: Analysis) -> Finding | None:
         top = int(brief[0])
         most = (Row(KERNELS, str(kernels.name[top])), f": {duration(int(kernels.sum[top]))}")
         evidence.append(("most of the time", most))
-    return Finding(SLUG, sentence, tuple(evidence), ADVICE, "medium", cost)
+    return Finding(
+        SLUG, sentence, tuple(evidence), ADVICE, "medium", cost, window=densest(analysis, SHORT_NS)
+    )
 
 
 RULE = Rule(SLUG, "Short kernels", check)
