@@ -78,3 +78,14 @@ def test_a_gate_that_cannot_be_asked_of_these_runs_is_refused(text: str) -> None
 def test_a_pattern_may_hold_comparison_signs() -> None:
     gate = parse("kernel:foo<int>>5us")
     assert (gate.pattern, gate.limit, gate.more) == ("foo<int>", Fraction(5000), True)
+
+
+def test_a_gate_on_idle_time_of_single_runs_is_unproven_where_the_program_did_the_same() -> None:
+    base = [[("aten::mm", "gemm", us)] for us in QUIET]
+    new = [
+        [("aten::mm", "gemm", us - 100)] for us in QUIET
+    ]  # steps of 1,000 us: what is less busy is more idle
+    found = compare([side(run(base))], [side(run(new))])
+    (outcome,) = judge([parse("gpu_idle>5%")], found)
+    assert outcome.state == UNPROVEN
+    assert "measured once" in outcome.why

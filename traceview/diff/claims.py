@@ -210,14 +210,14 @@ _OF_HOST = ("gpu_idle", "wall", "launch_cpu")
 
 
 def _with_structure(found: dict[str, Judgement], runs: Runs) -> dict[str, Judgement]:
-    """Take back claims about the host of runs measured once where the program did the same."""
+    """Take back what is said of the host of runs measured once where the program did the same: gates too."""
     if not runs.single or structure(runs):
         return found
     once = "measured once: without another structure it may be another day's host"
     for key in _OF_HOST:
-        if key in found and found[key].claimed:
+        if key in found and found[key].delta:
             found[key] = replace(found[key], claimed=False, reason=once)
-    if "step_time" in found and found["step_time"].claimed and not _by_busy(found):
+    if "step_time" in found and found["step_time"].delta and not _by_busy(found):
         found["step_time"] = replace(found["step_time"], claimed=False, reason=once)
     return found
 
