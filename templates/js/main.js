@@ -46,6 +46,11 @@
     }
   }
   TV.charts(data.charts);
+  for (const place of document.querySelectorAll(".copyable")) {
+    const press = place.querySelector("button");
+    press.hidden = false;
+    press.onclick = () => TV.copy(place.querySelector("code").textContent, press);
+  }
   /* A link to a row of a table: in the evidence of findings, or in the address of the page. */
   const reveal = () => { const m = /^#row-([\w-]+)-(\d+)$/.exec(location.hash); if (m && TV.tables[m[1]]) TV.tables[m[1]].reveal(+m[2]); };
   for (const link of document.querySelectorAll("a[data-row]")) {

@@ -91,7 +91,7 @@ def test_every_chart_names_the_table_that_holds_its_numbers_and_is_drawable(samp
         assert f'href="#table-{made.table}"' in html_of(sample)
         assert made.alt
         go.Figure(made.figure)
-    assert len(charts) == {GPU_SAMPLE: 6, CPU_SAMPLE: 1, HOSTILE: 3}[sample]
+    assert len(charts) == {GPU_SAMPLE: 7, CPU_SAMPLE: 1, HOSTILE: 4}[sample]
 
 
 def test_what_is_stacked_or_grouped_differs_by_pattern_or_label_not_by_colour_alone() -> None:

@@ -73,6 +73,7 @@ def report(
     """
     start_ahead(trace)
     from traceview.analyses import Choice
+    from traceview.cli.command_line import command_line
     from traceview.cli.loading import choose, load
     from traceview.cli.output import derived_name, open_page
     from traceview.cli.painting import Painters, checked
@@ -86,11 +87,10 @@ def report(
     found = asked or targets([derived_name(path, f".{form or 'html'}")], form, SUFFIXES)
     refuse_targets(found, path, force)
     _, analysis = load(path, categories, quiet, choice)
-    paint = Painters(
-        analysis,
-        ReportOptions(title=title, top=top, show_paths=show_paths, timeline_budget=timeline_budget),
-        table,
+    options = ReportOptions(
+        title, top, show_paths, timeline_budget, command_line(click.get_current_context())
     )
+    paint = Painters(analysis, options, table)
     written = write_targets([(t, paint.of(t.form)) for t in found], paint.verdict)
     if opened:
         open_page(next(place for t, place in zip(found, written, strict=True) if t.form == "html"))

@@ -31,7 +31,7 @@ _BARS = 12
 _BAR_HEIGHT = 34
 _LABEL = 36
 _NARROW = 18  # on a phone
-_LINES = (
+LINES = (
     "gemm",
     "collective",
     "norm",
@@ -39,7 +39,7 @@ _LINES = (
     "copy",
     "other",
 )  # colours of lines, which differ by dashes too
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _SHORTEST_NS = 100  # shorter kernels count into the first bin
 
 
@@ -239,9 +239,9 @@ def queue_depth(lines: list[tuple[str, Queue]], span: tuple[int, int]) -> ChartV
                 "name": _label(middle(label, _LABEL)),
                 "x": [*(t / 1e6 for t in q.time.tolist()), last],
                 "y": [*q.depth.tolist(), q.depth.tolist()[-1]],
-                "line": {"shape": "hv", "width": 1.5, "dash": _DASHES[i % len(_DASHES)]},
+                "line": {"shape": "hv", "width": 1.5, "dash": DASHES[i % len(DASHES)]},
                 "hovertemplate": "%{y} waiting at %{x:.3f} ms",
-                "meta": {"tokens": [_LINES[i % len(_LINES)]]},
+                "meta": {"tokens": [LINES[i % len(LINES)]]},
             }
         )
     figure = {

@@ -25,13 +25,15 @@ TIMELINE_BUDGET = 150_000  # items of the timeline: with these a page keeps to i
 class ReportOptions:
     """Choose what the page shows: `top` rows of a table, `timeline_budget` items of the timeline.
 
-    A larger budget than the default is kept whatever the size of the page.
+    A larger budget than the default is kept whatever the size of the page. `command` is what the page was
+    asked for with, to be shown.
     """
 
     title: str | None = None
     top: int = 500
     show_paths: bool = False
     timeline_budget: int = TIMELINE_BUDGET
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,14 @@ class DefinitionsView:
 
     kind: ClassVar[str] = "definitions"
     title: str
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class CopiesView:
+    """Show texts to copy, each with what it is."""
+
+    kind: ClassVar[str] = "copies"
     items: tuple[tuple[str, str], ...]
 
 
@@ -317,6 +327,7 @@ Block = (
     | SplitView
     | FactsView
     | DefinitionsView
+    | CopiesView
     | FindingsView
     | ChangesView
     | ChartsView

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from traceview.analyses.results import GpuTime
 from traceview.report.context import Context, no_device
-from traceview.report.view import SectionView, SplitBar, SplitPart, SplitView
+from traceview.report.utilisation import utilisation
+from traceview.report.view import Block, ChartsView, SectionView, SplitBar, SplitPart, SplitView
 from traceview.report.wording import FIRST_TO_LAST, begin, missing_records, only_recorded, splits
 from traceview.units import duration, plural, safe, share, shown
 
@@ -43,7 +44,11 @@ def build(context: Context) -> SectionView:
     if only_recorded(context.analysis):
         note += f" Only what was recorded is shown, without shares: {missing_records(context.analysis)}."
     more = f"{plural(hidden, 'further device')} not shown." if hidden > 0 else ""
-    return SectionView("gpu-time", title, safe(note), (SplitView(bars, more),))
+    blocks: tuple[Block, ...] = (SplitView(bars, more),)
+    if not only_recorded(context.analysis):
+        made = utilisation(context, {str(d): device_label(context, str(d)) for d in table.device})
+        blocks += (ChartsView((made[0],)), made[1]) if made else ()
+    return SectionView("gpu-time", title, safe(note), blocks)
 
 
 def _bar(context: Context, table: GpuTime, within: str, i: int) -> SplitBar:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import orjson
+
+from traceview import __version__
 from traceview.report.context import Context
 from traceview.report.view import (
     Block,
     Cell,
     Column,
+    CopiesView,
     DefinitionsView,
     Fact,
     FactsView,
@@ -75,6 +79,7 @@ DEFINITIONS = (
     ("percentiles", "of the single durations, linear between neighbours"),
     ("time", "whole nanoseconds from the trace's first event; rounded only where it is shown"),
 )
+_LONGEST_COMMAND = 2_000
 _COUNTED = (Column("what", "Reason", "text"), Column("count", "Events", "count", bar=True))
 _NOTICES = (
     Column("code", "Code", "text"),
@@ -105,9 +110,23 @@ def build(context: Context) -> SectionView:
         blocks.append(TableView("notices", "notices", _NOTICES, tuple(rows), sort=1, page=10))
     blocks.append(DefinitionsView("Words", DEFINITIONS))
     blocks.append(DefinitionsView("Trace", _provenance(context)))
+    blocks.append(_texts(context))
     if context.trace.meta.conditions:
         blocks.append(DefinitionsView("Conditions", _conditions(context)))
     return SectionView("method", "Method", blocks=tuple(blocks))
+
+
+def _texts(context: Context) -> CopiesView:
+    """Return what is worth copying: the command, and the key facts as the JSON summary has them."""
+    single = {
+        key: shown(value) if isinstance(value, str) else value
+        for key, value in context.analysis.facts.items()
+        if not isinstance(value, dict | list)
+    }
+    facts = {"schema": "traceview.summary/1", "version": __version__, "facts": single}
+    told = orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode("utf-8")
+    command = shown(context.options.command, _LONGEST_COMMAND)
+    return CopiesView(((("Command", command),) if command else ()) + (("Key facts as JSON", told),))
 
 
 def _conditions(context: Context) -> tuple[tuple[str, str], ...]:
