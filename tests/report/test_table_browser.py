@@ -240,3 +240,19 @@ def test_numbers_for_spreadsheets_have_no_noise_of_binary_fractions(visit: Visit
     seen = visit(html=render_html(REPORT))
     exact = "[['us', 1100], ['share', 0.07], ['ms', 123456789012345], ['rate', 0.1 + 0.2]].map(([f, v]) => TV.exact(f, v))"
     assert seen.js(exact) == ["1.1", "7", "123456789.012", "0.3"]
+
+
+def test_no_table_of_a_training_is_wider_than_a_small_laptop(visit: Visitor) -> None:
+    seen = visit()
+    code = "[...document.querySelectorAll('[data-table] .scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.ariaLabel)"
+    assert seen.js("innerWidth") == 1280
+    assert seen.js(code) == []
+
+
+def test_on_paper_a_category_is_not_broken_inside_its_word(visit: Visitor) -> None:
+    seen = visit()
+    seen.page.emulate_media(media="print")
+    seen.page.set_viewport_size({"width": 700, "height": 1000})
+    cells = "[...document.querySelectorAll('[data-table=kernels] tbody tr')].map(r => r.cells[1])"
+    lines = f"Math.max(...{cells}.filter(c => c.textContent === 'elementwise').map(c => {{ const r = document.createRange(); r.selectNodeContents(c); return r.getClientRects().length; }}))"
+    assert seen.js(lines) == 1
