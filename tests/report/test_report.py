@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.analyses.making import Event, analysed
 from tests.pages import CPU_SAMPLE, GPU_SAMPLE, html_of, report_of
 from traceview.analyses import analyze
 from traceview.assets import asset
@@ -189,3 +190,15 @@ def test_a_page_that_would_be_too_large_uses_the_room_it_has(monkeypatch: pytest
     blocks = [b for s in build_report(analysis).sections for b in s.blocks]
     payload = next(b for b in blocks if isinstance(b, TimelineView)).payload
     assert room // 3 < len(payload) <= room
+
+
+def test_advice_for_another_profiler_than_that_of_pytorch_names_its_own_calls() -> None:
+    events: list[Event] = [
+        {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:0"}},
+        {"ph": "M", "pid": 1, "tid": 7, "name": "thread_name", "args": {"name": "Stream #7(Compute)"}},
+        {"ph": "X", "pid": 1, "tid": 7, "name": "fusion", "ts": 0, "dur": 5},
+    ]
+    report = build_report(analysed(*events, displayTimeUnit="ns"))
+    text = str(report.sections)
+    assert "StepTraceAnnotation" in text
+    assert "prof.step()" not in text

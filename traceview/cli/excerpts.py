@@ -58,10 +58,12 @@ class Excerpt:
             span = f"the trace lasts {trace.span_ns / 1e6:.3f} ms"
             raise UsageError("nothing of the trace is in there", span)
 
-    @property
-    def summary(self) -> str:
-        """Say how much of the trace it is."""
-        return f"{len(self._rows):,} of {plural(len(self._trace), 'slice')}"
+    def summary(self, forms: Sequence[str]) -> str:
+        """Say how many slices of the trace are written, of a slim trace and a table both."""
+        of = f"of {plural(len(self._trace), 'slice')}"
+        slim = f"{len(self._slim.rows):,} {of}" if any(f != "parquet" for f in forms) else ""
+        table = f"{len(self._rows):,} {of}" if "parquet" in forms else ""
+        return f"table: {table}; trace: {slim}" if table and slim and table != slim else table or slim
 
     def of(self, form: str) -> Callable[[BinaryIO], object]:
         """Return what writes one format."""

@@ -17,7 +17,8 @@ SUFFIXES = {".parquet": "parquet", ".json.gz": "json.gz", ".json": "json"}
 @click.option(
     "--window",
     metavar="START:END",
-    help="Only what this time touches, from the trace's first event: 12.5ms:30ms; either side may be missing.",
+    help="What this time touches, whole, with its launches and their device work; from the trace's first event: "
+    "12.5ms:30ms; either side may be missing.",
 )
 @click.option(
     "--stacks", is_flag=True, help="Keep the Python stacks in a slim trace; tables always have them."
@@ -71,4 +72,4 @@ def export(
     refuse_targets(found, path, force)
     with Progress(quiet) as progress:
         excerpt = Excerpt(read_trace(path, progress), part, show_paths)
-    write_targets([(t, excerpt.of(t.form)) for t in found], excerpt.summary)
+    write_targets([(t, excerpt.of(t.form)) for t in found], excerpt.summary([t.form for t in found]))

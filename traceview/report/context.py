@@ -34,6 +34,11 @@ class Context:
         """Return what the device is called: "GPU", or "device" for another accelerator."""
         return device_word(self.trace)
 
+    @property
+    def of_xla(self) -> bool:
+        """Say whether JAX or TensorFlow 2 wrote the trace, to which the advice for PyTorch says nothing."""
+        return "XLA" in self.trace.meta.dialect.upper()
+
     @cached_property
     def cost(self) -> dict[str, float]:
         """Return ns of launching calls by kernel name."""

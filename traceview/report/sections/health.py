@@ -31,6 +31,13 @@ UNRECORDED = (
 )
 NOTE = "What limits the figures above. Nothing is extrapolated: where records are missing, times are those recorded."
 MOST_ROWS = 200
+_HOW_WITH_XLA = {
+    "shapes": "XLA writes no shapes into this file",
+    "stacks": "record the Python tracer (python_tracer_level=1 of jax.profiler.ProfileOptions)",
+    "memory": "take jax.profiler.save_device_memory_profile beside it",
+    "device": "record where the profiler may read the device, and end after the result is there (block_until_ready)",
+    "steps": "put jax.profiler.StepTraceAnnotation around each iteration",
+}
 
 
 def build(context: Context) -> SectionView:
@@ -41,8 +48,9 @@ def build(context: Context) -> SectionView:
         blocks.append(_unrecorded(context, found))
     if len(found.steps):
         blocks.append(_coverage(found))
+    how = _HOW_WITH_XLA if context.of_xla else HOW_TO_RECORD
     missing = tuple(
-        (f"{name}: not recorded", f"{HOW_TO_RECORD[name]}.")
+        (f"{name}: not recorded", f"{how.get(name, HOW_TO_RECORD[name])}.")
         for name, there in found.recorded.items()
         if not there
     )

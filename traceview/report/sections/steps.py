@@ -52,12 +52,17 @@ EMPTY = (
     'record_function("train_step") around it, or choose the slices that mark a step with --step-name REGEX.'
 )
 
+EMPTY_XLA = (
+    "No steps in this trace. Put jax.profiler.StepTraceAnnotation (tf.profiler.experimental.Trace) around each iteration, or "
+    "choose the slices that mark a step with --step-name REGEX."
+)
+
 
 def build(context: Context) -> SectionView:
     """Show the step time with its basis, and the steps."""
     table, time = context.analysis.step_windows, context.analysis.step_time
     if not len(table):
-        return SectionView("steps", "Steps", empty=EMPTY)
+        return SectionView("steps", "Steps", empty=EMPTY_XLA if context.of_xla else EMPTY)
     rows = [_row(table, i) for i in range(min(len(table), context.options.top))]
     others = f"{len(table) - len(rows):,} further steps." if len(table) > len(rows) else ""
     used = [i for i, c in enumerate(COLUMNS) if c.key in _ALWAYS or any(row[i] for row in rows)]
