@@ -100,7 +100,8 @@ def step_windows(workspace: Workspace) -> StepWindows:
     own = found.of_work >= 0
     step, dur = found.of_work[own], workspace.work.dur[own]
     of_kernel = kernels[own]
-    period = np.where((closer >= 0) & (end > start), end - start, -1)  # none where a device runs steps out of order
+    # no period where a device runs steps out of order
+    period = np.where((closer >= 0) & (end > start), end - start, -1)
     open_end = (start >= 0) & (closer < 0)
     whole = complete & ~((closer >= 0) & (closer != _followers(workspace, marked)))
     outlier = _outliers(marked, period, whole)
