@@ -12,7 +12,15 @@ import pytest
 from traceview.capture import naming
 
 LAUNCHERS = ("RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE")
-LAUNCHERS += ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_STEP_ID", "TORCHELASTIC_RUN_ID")
+LAUNCHERS += (
+    "LOCAL_RANK",
+    "SLURM_LOCALID",
+    "SLURM_PROCID",
+    "SLURM_NTASKS",
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
+    "TORCHELASTIC_RUN_ID",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +112,23 @@ def test_the_processes_of_a_run_agree_on_its_name(
     for key, value in told.items():
         monkeypatch.setenv(key, value)
     assert naming.run_name() == name
+
+
+@pytest.mark.parametrize(
+    ("told", "speaks"),
+    [
+        ({}, True),
+        ({"RANK": "8", "WORLD_SIZE": "16", "LOCAL_RANK": "0"}, True),
+        ({"RANK": "9", "WORLD_SIZE": "16", "LOCAL_RANK": "1"}, False),
+        ({"RANK": "1", "WORLD_SIZE": "2"}, False),
+    ],
+)
+def test_one_process_of_a_machine_speaks(
+    told: dict[str, str], speaks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key, value in told.items():
+        monkeypatch.setenv(key, value)
+    assert naming.speaks() is speaks
 
 
 def test_a_file_gets_the_next_free_name(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 TRACE, SIDECAR, PART = ".pt.trace.json.gz", ".capture.json", ".part"
 # where launchers tell a process its place among all, in the order of trust
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+_LOCAL = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 _SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
 _PARALLEL = ("tp", "pp", "dp", "ep", "cp", "sp")
 _MEGATRON = {
@@ -68,6 +69,12 @@ def world_size() -> int | None:
         return found
     group = _group()
     return int(group.get_world_size()) if group is not None else None
+
+
+def speaks() -> bool:
+    """Tell whether this process speaks for its machine: eight ranks need not say the same."""
+    local = _first(os.environ, _LOCAL)
+    return not (ranks().get("rank", 0) if local is None else local)
 
 
 def _first(source: Mapping[str, str], names: tuple[str, ...]) -> int | None:

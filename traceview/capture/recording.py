@@ -128,9 +128,10 @@ class Recording(ContextDecorator):
 
     def __enter__(self) -> Self:
         self._now = _Progress()
-        self._tell_plan()
-        for hook in self.hooks.before:
-            attempt("the check before recording", lambda hook=hook: hook(self))  # type: ignore[misc]
+        if naming.speaks():
+            self._tell_plan()
+            for hook in self.hooks.before:
+                attempt("the check before recording", lambda hook=hook: hook(self))  # type: ignore[misc]
         attempt("the profiler", self._start)
         if self._profiler is not None:
             self._watch = threading.Timer(PATIENCE_S, self._tell_silence)
