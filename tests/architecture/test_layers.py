@@ -54,7 +54,7 @@ REQUIRED = {"click", "isal", "jinja2", "msgspec", "numpy", "orjson", "pandas", "
 SHARED = {
     "sources/dialects": {"base"},
     "report/sections": {"base"},
-    "findings": {"finding", "said", "idle", "blocked", "explain", "document", "rules"},
+    "findings": {"finding", "said", "idle", "blocked", "stretches", "explain", "document", "rules"},
 }
 TUPLES = [
     ("sources/dialects", "DIALECTS"),
