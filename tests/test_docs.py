@@ -16,6 +16,7 @@ import pytest
 from tests import docs
 from tests.architecture.source import ROOT, modules
 from traceview import cli, errors
+from traceview.cli.comparing import NOT_COMPARABLE
 from traceview.cli.findings import GATE_FAILED
 from traceview.report.result_tables import TABLES
 
@@ -128,6 +129,7 @@ def test_every_error_and_its_exit_status_is_documented() -> None:
     assert {k.status for k in kinds} | {
         0,
         GATE_FAILED,
+        NOT_COMPARABLE,
         cli.INTERNAL,
         cli.INTERRUPTED,
         cli.BROKEN_PIPE,

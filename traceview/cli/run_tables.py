@@ -13,12 +13,12 @@ import click
 from traceview import __version__
 from traceview.capture.run_compare import Compared, compare_runs
 from traceview.capture.runs import Run, Runs
+from traceview.cli.comparing import NOT_COMPARABLE
 from traceview.cli.output import print_json
 from traceview.report.csv_file import plain
 from traceview.units import count, data_size, duration, plural, safe, significant
 from traceview.units import share as percent
 
-NOT_COMPARABLE = 4
 _LISTED = ("shape", "precision", "device")
 
 
