@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.analyses import making
 from tests.architecture.source import ROOT
 from tests.diff.test_command import saved
 
@@ -119,3 +120,13 @@ def test_the_comment_step_replaces_its_comment_or_makes_one(tmp_path: Path) -> N
             check=True,
         )
         assert expected in (tmp_path / "calls").read_text(encoding="utf-8").splitlines()[-1]
+
+
+def test_runs_that_cannot_be_compared_end_the_job_with_status_4(tmp_path: Path) -> None:
+    base = saved(tmp_path / "base.json")
+    cpu = tmp_path / "cpu.json"
+    cpu.write_bytes(making.text(making.op("aten::mm", 1, 50)))
+    for _ in range(2):  # the files of a run before are no reason to force anything
+        status, told, summary = compare(tmp_path, base=base, new=str(cpu), **{"fail-on": "gpu_busy>5%"})
+        assert (status, told["status"]) == (4, "4")
+        assert "Not comparable" in summary

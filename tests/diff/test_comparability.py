@@ -89,3 +89,16 @@ def test_missing_device_records_are_refused_from_a_hundred_launches_on() -> None
     many = [[("aten::mm", "gemm", 20.0)] * 8] * 20
     lost = [e for e in run(many) if not (e["cat"] == "kernel" and e["ts"] > 15_000)]
     assert condition("device records", made(run(many)), made(lost)).weight == REFUSED
+
+
+def test_a_further_run_of_other_work_is_no_run_of_the_same_program() -> None:
+    other = made(run([[("aten::bmm", "bmm", 100.0)]] * 6, "[[64, 64]]"))
+    assert compare([made(), made()], [made()]).comparability.verdict == FINE
+    found = compare([made(), other], [made()]).comparability
+    assert found.verdict == REFUSED
+    assert any(reason.startswith("another run of base") for reason in found.reasons)
+
+
+def test_how_rows_are_matched_does_not_decide_what_may_be_compared() -> None:
+    renamed = made(run([[(op, f"{k}_x", us) for op, k, us in step] for step in WORK]))
+    assert compare([made()], [renamed], Options(match="exact")).comparability.verdict == FINE

@@ -68,3 +68,15 @@ def test_a_saved_run_of_another_version_is_refused(saved: Path) -> None:
     saved.write_text(text, encoding="ascii")
     with pytest.raises(InputError, match="another version"):
         saved_side(str(saved), "saved")
+
+
+def test_what_a_saved_run_does_not_keep_is_no_other_structure(saved: Path) -> None:
+    loader = [
+        *run(STEPS),
+        making.note("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 8990, 5),
+    ]
+    found = compare(
+        [saved_side(str(saved), "saved")], [side([*loader, making.call("cudaDeviceSynchronize", 8995, 2)])]
+    )
+    assert found.structure == ()
+    assert {c.key for c in found.comparability.conditions if not c.alike} == set()

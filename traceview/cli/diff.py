@@ -106,8 +106,11 @@ def diff(
     from traceview.cli.diff_painting import DiffPainters, checked
     from traceview.cli.targets import refuse_targets, targets, write_targets
     from traceview.diff.compare import Options
+    from traceview.errors import UsageError
     from traceview.report.view import ReportOptions
 
+    if (base, new, *also_base, *also_new).count("-") > 1:
+        raise UsageError("standard input is named for more than one run", "name a file for all runs but one")
     asked = Gates.parsed(gates, unproven, force, warn_only)
     options = Options(per, matching, [e.strip() for text in expect for e in text.split(",")], floor_of(floor))
     found = targets(outputs or ["-"], form, SUFFIXES, "text")

@@ -231,19 +231,29 @@ def _by_busy(found: Mapping[str, Judgement]) -> bool:
 
 
 def structure(runs: Runs) -> tuple[str, ...]:
-    """Return in what the programs differ: counts per step, or names of ranges; numbers in names are left out."""
+    """Return in what the programs differ: counts per step, or names of ranges; numbers in names are left out.
+
+    What a side does not know, such as a saved run its ranges, is no difference.
+    """
     found = []
+    sides = (runs.base_all, runs.new_all)
     for key in COUNTS:
         values = [
             float(np.median(side.headlines[key])) if key in side.headlines
-            else side.totals.get(key, 0) / max(side.units, 1)
-            for side in (runs.base_all, runs.new_all)
+            else side.totals[key] / max(side.units, 1) if key in side.totals else None
+            for side in sides
         ]  # fmt: skip
-        if abs(values[1] - values[0]) > max(STRUCTURE * max(values), 0.5):
-            found.append(f"{key}: {values[0]:,.0f} → {values[1]:,.0f}")
-    names = [{_plain(n) for n in side.ranges} for side in (runs.base_all, runs.new_all)]
-    for text, only in (("gone", names[0] - names[1]), ("new", names[1] - names[0])):
-        found += [f"{text} range: {name}" for name in sorted(only)]
+        left, right = values
+        if (
+            left is not None
+            and right is not None
+            and abs(right - left) > max(STRUCTURE * max(left, right), 0.5)
+        ):
+            found.append(f"{key}: {left:,.0f} → {right:,.0f}")
+    if all(side.causes for side in sides):  # a saved run knows neither causes nor ranges
+        names = [{_plain(n) for n in side.ranges} for side in sides]
+        for text, only in (("gone", names[0] - names[1]), ("new", names[1] - names[0])):
+            found += [f"{text} range: {name}" for name in sorted(only)]
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from traceview.diff.claims import Floor, Judged, Judgement, Runs, judge_headlines, judge_rows, structure
-from traceview.diff.comparability import REFUSED, Comparability, Matched, comparability
+from traceview.diff.comparability import CARE, FINE, REFUSED, Comparability, Condition, Matched, comparability
 from traceview.diff.figures import Change, change
 from traceview.diff.matching import Group, KernelPair, match, pairs
 from traceview.diff.merge import merge
@@ -79,13 +79,41 @@ def compare(base: Sequence[Side], new: Sequence[Side], options: Options | None =
         for group, c, judgement in zip(groups, changes, tested.judgements, strict=True)
     ]
     rows.sort(key=lambda r: (-abs(r.change.delta), r.group.label, r.group.node or ()))
-    matched = Matched(groups, changes, left, right)
-    verdict = comparability(base[0], new[0], matched, options.expected)
+    verdict = _comparable(base, new, runs, options.expected)
     headlines = judge_headlines(runs)
     if verdict.verdict == REFUSED:  # no statement about speed: a side without kernels is no improvement
         rows = [replace(row, judgement=_unclaimed(row.judgement)) for row in rows]
         headlines = {key: _unclaimed(judgement) for key, judgement in headlines.items()}
     return Diff(base[0], new[0], per, runs, tuple(rows), headlines, tested, verdict, structure(runs))
+
+
+def _comparable(
+    base: Sequence[Side], new: Sequence[Side], runs: Runs, expected: Collection[str]
+) -> Comparability:
+    """Return whether the sides may be compared, and whether all runs of each are runs of one program.
+
+    That is a matter of the work, however it is asked to be matched.
+    """
+    found = comparability(base[0], new[0], _matched(runs.base_all, runs.new_all), expected)
+    others = []
+    for name, sides, measured in (("base", base, runs.base), ("new", new, runs.new)):
+        for side, run in zip(sides[1:], measured[1:], strict=True):
+            own = comparability(sides[0], side, _matched(measured[0], run), expected)
+            if own.verdict != FINE and (own.verdict != found.verdict or own.verdict == REFUSED):
+                why = f"another run of {name} ({side.label}): {'; '.join(own.reasons)}"
+                others.append(
+                    Condition(f"run of {name}", sides[0].label, side.label, False, own.verdict, why)
+                )
+    if not others:
+        return found
+    weights = {found.verdict, *(c.weight for c in others)}
+    verdict = REFUSED if REFUSED in weights else CARE
+    return replace(found, verdict=verdict, conditions=(*found.conditions, *others))
+
+
+def _matched(left: Measured, right: Measured) -> Matched:
+    groups = match(left.rows, right.rows)
+    return Matched(groups, [change(group, left, right) for group in groups], left, right)
 
 
 def _unclaimed(judgement: Judgement) -> Judgement:
