@@ -107,3 +107,16 @@ def test_step_options_choose_the_steps_of_both_sides(
     assert run(["diff", *pair, "--steps", "2:6", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["base"]["samples"] == 5
+
+
+def test_a_gate_that_cannot_be_asked_leaves_the_reports_written(
+    pair: tuple[str, str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out.json"
+    assert run(["diff", *pair, "-o", str(out), "--fail-on", "kernel:nothing_like_it>5%"]) == 2
+    assert json.loads(out.read_text(encoding="utf-8"))["gates"] == []
+
+
+def test_standard_input_is_one_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["diff", "-", "-"]) == 2
+    assert "standard input" in capsys.readouterr().err

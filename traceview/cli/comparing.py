@@ -59,6 +59,13 @@ class Gates:
         refused = diff.comparability.verdict == REFUSED and not self.force
         return () if refused else judge(self.asked, diff)
 
+    def tried(self, diff: Diff) -> tuple[tuple[Outcome, ...], UsageError | None]:
+        """Return what the gates come to, or why one of them cannot be asked of these runs."""
+        try:
+            return self.judged(diff), None
+        except UsageError as error:
+            return (), error
+
     def status(self, diff: Diff, outcomes: Sequence[Outcome]) -> int:
         """Return the exit status."""
         if not self.asked or self.warn_only:

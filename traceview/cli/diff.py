@@ -120,8 +120,11 @@ def diff(
     wishes = ReportOptions(title=title, top=top or 500, show_paths=show_paths)
     reading = Reading(categories, quiet, Choice.parsed(chosen, skip_first, step_name))
     result = compared((base, *also_base), (new, *also_new), reading, options)
-    paint = DiffPainters(result, asked.judged(result), wishes, top or 10, listed)
+    outcomes, refused = asked.tried(result)
+    paint = DiffPainters(result, outcomes, wishes, top or 10, listed)
     write_targets([(t, paint.of(t)) for t in found], paint.verdict)
+    if refused is not None:  # reports are written first
+        raise refused
     if asked.asked and outputs:
         paint.tell_gates(quiet)
     return asked.status(result, paint.outcomes)

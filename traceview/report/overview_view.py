@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from traceview import __version__
@@ -67,7 +68,13 @@ def overview_blocks(found: Overview, top: int) -> list[Block]:
         if any(run.figures[key] for run in found.runs)
     )
     lines = tuple(
-        (shown(line.op, _WIDE), *(duration(float(t)) if t else "–" for t in line.times))
+        (
+            shown(line.op, _WIDE),
+            *(
+                f"{duration(float(t))} × {_calls(c)}" if c else "–"
+                for t, c in zip(line.times, line.calls, strict=True)
+            ),
+        )
         for line in found.operators[:top]
     )
     rest = len(found.operators) - top
@@ -93,6 +100,11 @@ def _text(key: str, value: float | None, best: bool) -> str:
     if value is None:
         return "–"
     return ("* " if best else "") + (count(round(value)) if key in COUNTED else duration(value))
+
+
+def _calls(number: Fraction) -> str:
+    """Return how many calls a time is of, per unit."""
+    return count(int(number)) if number.denominator == 1 else f"{float(number):,.1f}"
 
 
 def build_overview(found: Overview, options: ReportOptions) -> Report:
