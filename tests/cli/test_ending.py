@@ -58,6 +58,12 @@ def lives(pid: int) -> bool:
         return False
 
 
+def heed_signals() -> None:
+    """Undo what a shell in the background or nohup leaves to its children: signals that are ignored."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(
     ("how", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130), ("SIGKILL", -9)]
 )
@@ -65,7 +71,11 @@ def test_no_helper_and_no_file_outlives_the_command(big: Path, tmp_path: Path, h
     command = [sys.executable, "-m", "traceview", "report", str(big), "-o", str(tmp_path / "page.html")]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
-        command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
+        command,
+        env=environment,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=heed_signals,  # noqa: PLW1509 - no threads here, and it only sets signals
     ) as started:
         end = time.monotonic() + 20
         while not (helpers := children(started.pid)) and time.monotonic() < end:

@@ -219,7 +219,12 @@ def test_an_interruption_while_modules_are_imported_is_quiet(tmp_path: Path) -> 
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
     words = [sys.executable, "-m", "traceview", "--help"]
     with subprocess.Popen(
-        words, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        words,
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - a background job ignores it
     ) as started:
         assert started.stdout
         assert started.stdout.readline() == b"importing\n"
