@@ -11,7 +11,7 @@ from traceview.analyses import Choice
 from traceview.cli.loading import load
 from traceview.cli.output import STANDARD, json_text
 from traceview.cli.screen import shown_blocks
-from traceview.cli.targets import Target
+from traceview.cli.targets import Target, refuse_targets
 from traceview.diff.build import side_of
 from traceview.diff.claims import Floor
 from traceview.diff.comparability import REFUSED
@@ -74,6 +74,14 @@ class Gates:
             return NOT_COMPARABLE
         failing = {FAIL} if self.unproven == "pass" else {FAIL, UNPROVEN}
         return GATE_FAILED if any(o.state in failing for o in outcomes) else 0
+
+
+def refuse_runs(runs: Sequence[str], found: Sequence[Target], force: bool) -> None:
+    """Refuse standard input for two runs, and outputs that must not be overwritten, before anything is read."""
+    if runs.count("-") > 1:
+        raise UsageError("standard input is named for more than one run", "name a file for all runs but one")
+    for run in runs:
+        refuse_targets(found, run, force)
 
 
 def compared(base: Sequence[str], new: Sequence[str], reading: Reading, options: Options) -> Diff:

@@ -102,21 +102,17 @@ def diff(
     """
     start_ahead(base)
     from traceview.analyses import Choice
-    from traceview.cli.comparing import Gates, Reading, compared, floor_of
+    from traceview.cli.comparing import Gates, Reading, compared, floor_of, refuse_runs
     from traceview.cli.diff_painting import DiffPainters, checked
-    from traceview.cli.targets import refuse_targets, targets, write_targets
+    from traceview.cli.targets import targets, write_targets
     from traceview.diff.compare import Options
-    from traceview.errors import UsageError
     from traceview.report.view import ReportOptions
 
-    if (base, new, *also_base, *also_new).count("-") > 1:
-        raise UsageError("standard input is named for more than one run", "name a file for all runs but one")
     asked = Gates.parsed(gates, unproven, force, warn_only)
     options = Options(per, matching, [e.strip() for text in expect for e in text.split(",")], floor_of(floor))
     found = targets(outputs or ["-"], form, SUFFIXES, "text")
     listed = checked([target.form for target in found], table)
-    for trace in (base, new, *also_base, *also_new):
-        refuse_targets(found, trace, force)
+    refuse_runs((base, new, *also_base, *also_new), found, force)
     wishes = ReportOptions(title=title, top=top or 500, show_paths=show_paths)
     reading = Reading(categories, quiet, Choice.parsed(chosen, skip_first, step_name))
     result = compared((base, *also_base), (new, *also_new), reading, options)
