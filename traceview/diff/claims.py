@@ -102,7 +102,7 @@ class Judged:
 
 
 def judge_rows(groups: Sequence[Group], changes: Sequence[Change], runs: Runs) -> Judged:
-    """Judgement the largest rows at once."""
+    """Judge the largest rows at once."""
     whole = sum(float(max(c.base, c.new)) for c in changes)
     size = [float(max(c.base, c.new)) for c in changes]
     asked = [
@@ -125,6 +125,8 @@ def judge_rows(groups: Sequence[Group], changes: Sequence[Change], runs: Runs) -
         base = float(changes[i].base) if tests[i].by == "call" else tests[i].base
         delta = float(changes[i].delta) if tests[i].by == "call" else tests[i].delta
         tests[i] = _judged(tests[i], holds, _floor(tests[i].by, runs).above(delta, base, step))
+        if tests[i].claimed and tests[i].delta * changes[i].delta <= 0:  # some steps outweigh the typical one
+            tests[i] = replace(tests[i], claimed=False, reason="medians and totals differ in direction")
     return Judged(tuple(tests), len(tested), needed)
 
 
@@ -250,7 +252,7 @@ def structure(runs: Runs) -> tuple[str, ...]:
             and abs(right - left) > max(STRUCTURE * max(left, right), 0.5)
         ):
             found.append(f"{key}: {left:,.0f} → {right:,.0f}")
-    if all(side.causes for side in sides):  # a saved run knows neither causes nor ranges
+    if not any(side.abridged for side in sides):
         names = [{_plain(n) for n in side.ranges} for side in sides]
         for text, only in (("gone", names[0] - names[1]), ("new", names[1] - names[0])):
             found += [f"{text} range: {name}" for name in sorted(only)]

@@ -122,11 +122,18 @@ def waterfall_section(diff: Diff, chart: ChartView | None, per: str) -> SectionV
     blocks: list[Block] = [ChartsView((chart,))] if chart is not None else []
     parts = partition(diff)
     if parts:
-        base = f"Parts of the device's time, {per}: totals divided by the steps, where headlines are medians. They add up."
+        base = f"Parts of the device's time, {_added_per(diff)} They add up."
         blocks.append(TableView("parts", "parts of the time", _BARS, _bar_rows(parts), 3, base=base))
     base = f"Added durations of device work, {per}; kernels that run at once count each."
     blocks.append(TableView("categories", "categories", _BARS, _bar_rows(categories(diff)), 3, base=base))
     return SectionView("change", "Where the time went", "", tuple(blocks))
+
+
+def _added_per(diff: Diff) -> str:
+    """Say what added time is told of: equal numbers of calls are a matter of single rows, never of all time."""
+    if diff.per == "step":
+        return "per complete step: totals divided by the steps, where headlines are medians."
+    return "of the whole runs, however many calls they made."
 
 
 def _bar_rows(bars: Iterable[Bar]) -> tuple[tuple[Cell, ...], ...]:
@@ -148,7 +155,19 @@ def idle_section(diff: Diff) -> SectionView:
         )
     note = "Gaps by cause. One run a side proves little about idle time: the next capture of the same program may differ by much."
     return SectionView(
-        "idle", "Idle time", note, (TableView("idle", "causes of idle time", _BARS, _bar_rows(bars), 3),)
+        "idle",
+        "Idle time",
+        note,
+        (
+            TableView(
+                "idle",
+                "causes of idle time",
+                _BARS,
+                _bar_rows(bars),
+                3,
+                base=f"Idle time, {_added_per(diff)}",
+            ),
+        ),
     )
 
 
