@@ -112,8 +112,7 @@ def _comparable(
 
 
 def _matched(left: Measured, right: Measured) -> Matched:
-    groups = match(left.rows, right.rows)
-    return Matched(groups, [change(group, left, right) for group in groups], left, right)
+    return Matched(match(left.rows, right.rows), left, right)
 
 
 def _unclaimed(judgement: Judgement) -> Judgement:

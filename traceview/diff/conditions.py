@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from traceview.diff.figures import Change
 from traceview.diff.matching import Group
 from traceview.diff.side import Measured
 from traceview.units import count
@@ -38,7 +37,6 @@ class Matched:
     """Hold what was matched, and the side it was matched on."""
 
     groups: Sequence[Group]
-    changes: Sequence[Change]
     base: Measured
     new: Measured
 

@@ -42,6 +42,7 @@ def merge(runs: Sequence[Measured]) -> Measured:
         headlines={k: np.concatenate([run.headlines[k] for run in runs]) for k in runs[0].headlines if k in shared},
         totals={k: sum(run.totals[k] for run in runs) for k in runs[0].totals if k in keys},
         causes={k: sum(run.causes.get(k, 0) for run in runs) for k in runs[0].causes},
+        abridged=any(run.abridged for run in runs),
         ranges={name: n for run in runs for name, n in run.ranges.items()},
     )  # fmt: skip
 

@@ -41,7 +41,7 @@ def same_work(
                       "inputs of another size would look the same" if low else "")
         )  # fmt: skip
     found.append(compared("precision", _precision(work), REFUSED, "the most used kinds of numbers differ"))
-    if work.base.causes and work.new.causes:  # a saved run keeps no order
+    if not (work.base.abridged or work.new.abridged):
         found.append(_order(work))
     found.append(
         compared(

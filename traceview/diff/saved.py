@@ -102,7 +102,7 @@ def _whole(
     }  # fmt: skip
     known = {k: _ns(v) for k, v in found.items() if v is not None}
     known |= {"kernels": int(totals["kernel_count"]), "launches": int(totals["launch_calls"])}
-    return Measured(False, (), 1, table, _no_calls(0), {}, known, {})
+    return Measured(False, (), 1, table, _no_calls(0), {}, known, {}, abridged=True)
 
 
 def _stepped(rows: tuple[WorkRow, ...], document: Mapping[str, Any]) -> Measured | None:
@@ -129,6 +129,7 @@ def _stepped(rows: tuple[WorkRow, ...], document: Mapping[str, Any]) -> Measured
         headlines,
         {k: int(v.sum()) for k, v in headlines.items()},
         {},
+        abridged=True,
     )
 
 

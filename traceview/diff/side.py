@@ -75,7 +75,8 @@ class Measured:
     """Hold what is compared of one run, whole or of its compared steps.
 
     `units` is what totals are divided by. `headlines` are one value per compared step, in ns or counts;
-    `totals` the same keys over everything measured; `causes` idle ns per cause, added.
+    `totals` the same keys over everything measured; `causes` idle ns per cause, added. What is `abridged`,
+    a saved run, has no host calls, causes, ranges or order.
     """
 
     by_step: bool
@@ -87,6 +88,7 @@ class Measured:
     totals: Mapping[str, int]
     causes: Mapping[str, int]
     ranges: Mapping[str, int] = field(default_factory=dict)  # annotations by name, with their calls
+    abridged: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +126,7 @@ def measure(workspace: Workspace, analysis: Analysis, by_step: bool) -> Measured
 
 
 def _rows(workspace: Workspace, of_step: np.ndarray, by_step: bool) -> Rows:
-    work, known = workspace.work, chains(workspace)
+    work, known = workspace.work, workspace.once(chains)
     step = of_step[workspace.once(Windows.found).of_work] if by_step else np.zeros(len(work.row), np.int64)
     own = np.flatnonzero(step >= 0)
     linked = (work.link[own] >= 0).astype(np.int64)
