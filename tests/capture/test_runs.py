@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.architecture.source import ROOT
@@ -132,6 +133,26 @@ def test_a_difference_within_the_spread_between_runs_is_not() -> None:
     found = compare_runs(measured(100, 110, 104), measured(107, 99, 111))
     assert not found.is_real
     assert found.relative[1] < 0 < found.relative[2]
+
+
+def drawn(random: np.random.Generator, shift: float) -> Run:
+    """Return a bench of two processes whose medians vary by 3 % and whose samples by 1 %."""
+    centres = 1e7 * (1 + shift) * (1 + random.normal(0, 0.03, 2))
+    samples = tuple((c * (1 + random.normal(0, 0.01, 50))).astype(int).tolist() for c in centres)
+    return replace(measured(1), samples=samples)
+
+
+def test_the_interval_of_two_processes_a_side_holds_the_truth_19_times_of_20() -> None:
+    random = np.random.default_rng(20261130)
+    missed = sum(compare_runs(drawn(random, 0), drawn(random, 0)).interval.excludes_zero for _ in range(300))
+    assert 3 <= missed <= 27  # 15 of 300 expected; with 5 % a count outside has less than one chance in 500
+
+
+def test_a_change_of_three_times_the_spread_is_mostly_seen_with_two_processes_a_side() -> None:
+    # by the noncentral t distribution: 2 degrees of freedom, a shift of 20 / 3 standard errors
+    random = np.random.default_rng(20261130)
+    seen = sum(compare_runs(drawn(random, 0), drawn(random, 0.2)).is_real for _ in range(100))
+    assert seen > 70
 
 
 def test_one_process_a_side_proves_nothing() -> None:

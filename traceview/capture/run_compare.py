@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from traceview.capture.runs import Run
-from traceview.diff.statistics import Interval, centre, difference
+from traceview.diff.statistics import T95, Interval, centre, difference
 from traceview.errors import InputError
 
 
@@ -56,5 +56,5 @@ def compare_runs(base: Run, new: Run) -> Compared:
         pairs["kind"] = (base.kind, new.kind)
     return Compared(
         base, new, {k: p for k, p in pairs.items() if p[0] != p[1]},
-        (centre(sides[0]), centre(sides[1])), difference(sides[0], sides[1]), (len(sides[0]), len(sides[1])),
+        (centre(sides[0]), centre(sides[1])), difference(sides[0], sides[1], T95), (len(sides[0]), len(sides[1])),
     )  # fmt: skip
