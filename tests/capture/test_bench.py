@@ -258,7 +258,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         {
             "used": "cuda", "device": {"name": "NVIDIA H100"}, "versions": {"PyTorch": "2.13"}, "settings": settings,
             "points": [
-                answer([4, 8], [base] * 20, device_ns=[base - 10] * 20, peak_bytes=base, **more),
+                answer([4, 8], [base] * 20, device_ns=[base - 10] * 20, stretch_ns=base * 40, peak_bytes=base, **more),
                 {"shape": [4096, 8], "failed": "out of memory"},
             ],
         }
@@ -275,7 +275,8 @@ def test_the_answers_of_fresh_processes_become_one_table(played: list[Any], tmp_
     assert works.samples == ((100_000,) * 20, (110_000,) * 20)
     assert works.spread is not None
     assert works.spread.between == pytest.approx(10_000 / 105_000)
-    assert works.per_second == pytest.approx(4 * 20 / 0.004)
+    assert works.device_ns == 104_990
+    assert works.per_second == pytest.approx(4 * 20 / 0.0042)  # stretches of 4.0 and 4.4 ms
     assert works.peak_bytes == 110_000
     assert works.doubts == ("the device was throttled: power cap",)
     assert fails.failed == "out of memory"

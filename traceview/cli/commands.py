@@ -25,7 +25,7 @@ from traceview.errors import OutputError, UsageError
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit status: 0 done, 1 a gate failed, 2 wrong usage, 3 input unreadable, 5 output not written, 70 internal error.",
+    epilog="Exit status: 0 done, 1 a gate failed, 2 wrong usage, 3 input unreadable, 4 not comparable, 5 output not written, 70 internal error.",
 )
 @click.version_option(__version__, prog_name="traceview", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an internal error.")

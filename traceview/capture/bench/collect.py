@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from traceview.capture.bench.judge import Spread, doubts, spread
@@ -152,13 +153,13 @@ def _timed(wishes: Wishes, shape: Shape, points: Sequence[Mapping[str, Any]]) ->
     if failed:
         return Timed(shape, (), None, None, None, None, {}, (), failed)
     samples = tuple(tuple(p["samples_ns"]) for p in points)
-    device = sorted(n for p in points for n in p["device_ns"] or ())
-    stretch = sorted(p["stretch_ns"] for p in points)[len(points) // 2]
+    device = [median(p["device_ns"]) for p in points if p["device_ns"]]
+    stretch = median(p["stretch_ns"] for p in points)
     peaks = [p["peak_bytes"] for p in points if p["peak_bytes"] is not None]
     profile: Mapping[str, Any] = next((p["profile"] for p in points if p.get("profile")), {})
     return Timed(
         shape, samples, spread(samples),
-        device[len(device) // 2] if device else None,
+        median(device) if device else None,
         shape[0] * wishes.iters / (stretch / 1e9),
         max(peaks, default=None), profile,
         (*doubts(samples), *_throttled(points), *_made_inside(profile)),
