@@ -101,7 +101,8 @@ def start(path: Path, parts: int, longer: float) -> Crew:
 
 
 def _start(path: Path, begin: int, stop: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, *_FLAGS, json.dumps(sys.path), str(path), str(begin), str(stop)]
+    us = os.getpid() if os.name == "posix" else 0  # on Windows a launcher may stand between
+    command = [sys.executable, *_FLAGS, json.dumps(sys.path), str(path), str(begin), str(stop), str(us)]
     # this interpreter with our own code; the file's path is an argument, never code
     return subprocess.Popen(  # noqa: S603
         command,

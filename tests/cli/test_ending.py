@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.source import ROOT
+from traceview import crew
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them"
@@ -23,12 +25,13 @@ EVENT = (
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a file that takes seconds to read, and two processes."""
+    """Return a file that takes ten seconds to read, and two processes."""
     path = tmp_path_factory.mktemp("big") / "big.json"
+    block = "".join(EVENT % (20 * i) for i in range(10_000))
     with path.open("w", encoding="ascii") as file:
         file.write('{"traceEvents":[\n')
-        for block in range(100):
-            file.write("".join(EVENT % (20 * (block * 10_000 + i)) for i in range(10_000)))
+        for _ in range(300):
+            file.write(block)
         file.write('{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":5}]}')
     return path
 
@@ -64,33 +67,87 @@ def heed_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
+def started(big: Path, page: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "traceview", "report", str(big), "-o", str(page)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        preexec_fn=heed_signals,  # noqa: PLW1509 - no threads here, and it only sets signals
+    )
+
+
 @pytest.mark.parametrize(
     ("how", "status"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130), ("SIGKILL", -9)]
 )
 def test_no_helper_and_no_file_outlives_the_command(big: Path, tmp_path: Path, how: str, status: int) -> None:
-    command = [sys.executable, "-m", "traceview", "report", str(big), "-o", str(tmp_path / "page.html")]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command,
-        env=environment,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        preexec_fn=heed_signals,  # noqa: PLW1509 - no threads here, and it only sets signals
-    ) as started:
+    with started(big, tmp_path / "page.html") as command:
         end = time.monotonic() + 20
-        while not (helpers := children(started.pid)) and time.monotonic() < end:
+        while not (helpers := children(command.pid)) and time.monotonic() < end:
             time.sleep(0.01)
         if not helpers:
-            started.kill()
+            command.kill()
             pytest.skip("one core: no helper is started")
         time.sleep(0.4)
-        started.send_signal(getattr(signal, how))
-        _, said = started.communicate(timeout=20)
-    # Python ends by SIGINT itself where that met it in code made from a text: for a shell it is 130 too
-    assert started.returncode in (status, -signal.SIGINT if how == "SIGINT" else status)
+        command.send_signal(getattr(signal, how))
+        _, said = command.communicate(timeout=60)
+    assert command.returncode == status
     assert said.strip() == b""
-    end = time.monotonic() + 2  # far less than the stretch takes to read
+    end = time.monotonic() + 6  # less than the stretch takes to read, and more on a machine that is busy
     while any(map(lives, helpers)) and time.monotonic() < end:
         time.sleep(0.02)
     assert not any(map(lives, helpers))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("delay", [0.15, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6])
+def test_whenever_it_comes_the_end_is_quiet_and_has_its_status(
+    big: Path, tmp_path: Path, delay: float
+) -> None:
+    with started(big, tmp_path / "page.html") as command:
+        time.sleep(delay)  # somewhere in the imports, or behind them
+        command.send_signal(signal.SIGTERM)
+        _, said = command.communicate(timeout=60)
+    assert said.strip() == b""
+    assert command.returncode in (143, -signal.SIGTERM)  # the latter: before Python was up
+
+
+SPOILS = """
+import os, signal
+class Field:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), signal.SIGTERM)
+class Owner:
+    field = Field()
+print("imported", flush=True)
+"""
+ENDS = """
+import sys, time
+from traceview.cli import ending
+ending.prepare()
+try:
+    import spoils
+    time.sleep(20)
+except KeyboardInterrupt:
+    print("interrupted")
+    sys.exit(ending.status(130))
+"""
+
+
+def test_an_import_that_would_spoil_the_interruption_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "spoils.py").write_text(SPOILS, encoding="utf-8")
+    path = os.pathsep.join((str(ROOT), str(tmp_path)))
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS],
+        env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False, timeout=15,
+        preexec_fn=heed_signals,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (143, "imported\ninterrupted\n", "")
+
+
+def test_a_helper_whose_starter_had_ended_before_it_looked_ends_too(big: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    command = [sys.executable, *crew._FLAGS, json.dumps(sys.path), str(big), "0", "-1", str(ended.pid)]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (1, b"")

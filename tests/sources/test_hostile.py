@@ -187,16 +187,16 @@ def storm(count: int) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", storm(1))
-def test_twice_the_storm_takes_no_more_than_a_few_times_as_long(name: str) -> None:
+def test_eight_times_the_storm_takes_nowhere_near_its_square_in_time(name: str) -> None:
     def seconds(data: bytes) -> float:
         blocks = [data[i : i + 65_536] for i in range(0, len(data), 65_536)]
         begun = time.process_time()
         read_blocks(blocks)
         return time.process_time() - begun
 
-    small, big = storm(4_000)[name], storm(16_000)[name]
-    # four times the text: linear is 4, quadratic 16
-    assert seconds(big) < 10 * max(seconds(small), 0.05)
+    small, big = storm(4_000)[name], storm(32_000)[name]
+    # eight times the text: linear is 8, quadratic 64; a neighbour on the machine may spoil one measurement
+    assert any(seconds(big) < 24 * max(seconds(small), 0.05) for _ in range(3))
 
 
 def test_the_last_call_before_the_work_wins_among_thousands_of_one_id() -> None:

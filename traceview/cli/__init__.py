@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status."""
+    from traceview.cli import ending
     from traceview.cli.commands import call
     from traceview.errors import TraceviewError
 
@@ -52,7 +53,9 @@ def run(arguments: Sequence[str]) -> int:
         return _exhausted()
     except ModuleNotFoundError as error:
         return _lacking(error)
-    except Exception as error:  # noqa: BLE001 - the one place that catches everything: a traceback is no answer
+    except Exception as error:
+        if ending.was_told():  # and something on the way has made another exception of it
+            raise KeyboardInterrupt from error
         if _DEBUG in arguments:
             import traceback
 

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from traceview.cli import ending
 from traceview.cli.streams import say
 from traceview.errors import InstallationError, UsageError
 from traceview.units import data_size, safe
@@ -27,6 +28,7 @@ def from_script(words: Sequence[str], options: Mapping[str, Any]) -> int:
     label = options["label"] or Path(script.target).stem
     chosen: dict[str, Any] = {k: options[k] for k in _SCHEDULE if options[k] is not None}
     chosen |= {k: options[k] for k in _SWITCHES}
+    ending.hand_over()
     return run_script(script, options["step_on"], record(label, options["output"], **chosen))
 
 

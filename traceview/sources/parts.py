@@ -72,11 +72,14 @@ def _collect(children: list[subprocess.Popen[bytes]], place: int) -> list[Part] 
     return found if found and place < 0 else None
 
 
-def child(path: str, begin: str, stop: str) -> None:
-    """Read one stretch and write it to standard output, for the process that started this one."""
+def child(path: str, begin: str, stop: str, starter: str) -> None:
+    """Read one stretch and write it to standard output, for the process that started this one.
+
+    `starter` is that process, "0" where it is the parent of now: it may have ended before this one could look.
+    """
     container = Container(path)
     first, last = int(begin), int(stop)
-    parent = os.getppid()
+    parent = int(starter) or os.getppid()
 
     def reached(byte: int) -> bool:
         if os.getppid() != parent:  # it has ended, however that happened, and nobody waits for us
