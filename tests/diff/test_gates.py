@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from functools import cache
 
@@ -44,6 +45,15 @@ def example(steps: int = 9, factor: float = 1.2) -> Diff:
 def test_a_gate_says_what_its_numbers_say(gate: str, state: str) -> None:
     (outcome,) = judge([parse(gate)], example())
     assert outcome.state == state, outcome.why
+
+
+def test_a_gate_says_where_the_change_lies() -> None:
+    (timed, counted) = judge([parse("gpu_busy>10%"), parse("launches>0x")], example())
+    # steps differ by at most 0.5 %, so the 16 % of 250 us are known to a fraction of one
+    assert re.fullmatch(
+        r"250 µs → 290 µs \(\+16\.\d %, 95 % interval \+1[56]\.\d % to \+16\.\d %\)", timed.why
+    )
+    assert "interval" not in counted.why
 
 
 def test_with_too_few_steps_a_gate_is_unproven() -> None:

@@ -179,7 +179,7 @@ def _matching(gate: Gate, diff: Diff) -> _Value:
 
 
 def _told(gate: Gate, value: _Value) -> str:
-    """Return both values and the limit, with units."""
+    """Return both values with units, and where the change lies."""
     if gate.metric in COUNTED:
         shown = [count(round(v)) for v in (value.base, value.new)]
     elif gate.metric == "peak_memory":
@@ -188,6 +188,16 @@ def _told(gate: Gate, value: _Value) -> str:
         shown = [duration(v) for v in (value.base, value.new)]
     change = ""
     if value.base:
-        part = (value.new - value.base) / value.base
-        change = f" ({'+' if part > 0 else '−' if part < 0 else '±'}{share(abs(part))})"
+        change = f" ({_signed((value.new - value.base) / value.base)}{_interval(value)})"
     return f"{shown[0]} → {shown[1]}{change}"
+
+
+def _interval(value: _Value) -> str:
+    found = value.judgement.interval if value.judgement is not None else None
+    if found is None:
+        return ""
+    return f", 95 % interval {_signed(found.low / value.base)} to {_signed(found.high / value.base)}"
+
+
+def _signed(part: float) -> str:
+    return f"{'+' if part > 0 else '−' if part < 0 else '±'}{share(abs(part))}"
