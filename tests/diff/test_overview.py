@@ -15,7 +15,8 @@ from tests.report.test_accessibility import axe
 from traceview.cli import run
 from traceview.diff.overview import overview
 from traceview.report.html import render_html
-from traceview.report.overview_view import build_overview
+from traceview.report.overview_view import build_overview, overview_blocks
+from traceview.report.text_blocks import plain_text
 from traceview.report.view import ReportOptions, TableView
 
 FACTORS = (1.0, 0.5, 2.0)
@@ -41,6 +42,17 @@ def test_without_steps_in_one_run_all_are_told_whole() -> None:
     found = overview([side(made(steps(1.0))), side(plain)])
     assert found.per == "total"
     assert found.runs[1].figures["kernel_time"] == 50_000
+
+
+def test_among_runs_of_other_work_none_is_the_best() -> None:
+    other = [[("aten::conv2d", "winograd", 9.0), ("aten::relu", "relu", 3.0)]] * 6
+    found = overview([side(made(steps(1.0))), side(made(steps(0.5))), side(made(other))])
+    assert [bool(reasons) for reasons in found.refused] == [False, False, True]
+    assert set(found.best.values()) == {()}
+    text = plain_text(overview_blocks(found, 10))
+    assert "C cannot be compared with A: " in text
+    assert "* " not in text
+    assert build_overview(found, ReportOptions()).verdict == "3 runs side by side; not all can be compared."
 
 
 def test_the_command_writes_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

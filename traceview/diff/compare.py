@@ -87,6 +87,11 @@ def compare(base: Sequence[Side], new: Sequence[Side], options: Options | None =
     return Diff(base[0], new[0], per, runs, tuple(rows), headlines, tested, verdict, structure(runs))
 
 
+def comparable(base: Side, new: Side, stepped: bool) -> Comparability:
+    """Return whether two runs may be compared, both measured per complete step or both whole."""
+    return comparability(base, new, _matched(base.measured[stepped], new.measured[stepped]))
+
+
 def _comparable(
     base: Sequence[Side], new: Sequence[Side], runs: Runs, expected: Collection[str]
 ) -> Comparability:

@@ -1,6 +1,7 @@
 """Three runs and more side by side: one line per run, and operators with a time and calls for each.
 
-All runs are measured alike: per complete step where all have some, else whole.
+All runs are measured alike: per complete step where all have some, else whole. Where one cannot be compared with
+the first, none is the best.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from traceview.diff.comparability import REFUSED
+from traceview.diff.compare import comparable
 from traceview.diff.side import Measured, Side
 
 FIGURES = (
@@ -47,10 +50,14 @@ class OperatorLine:
 
 @dataclass(frozen=True)
 class Overview:
-    """Hold the runs, for each figure the places of the best (the least), and operators, largest first."""
+    """Hold the runs, for each figure the places of the best (the least), and operators, largest first.
+
+    `refused` says for each run why it cannot be compared with the first; nothing where it can.
+    """
 
     per: str
     runs: tuple[RunLine, ...]
+    refused: tuple[tuple[str, ...], ...]
     best: dict[str, tuple[int, ...]]
     operators: tuple[OperatorLine, ...]
 
@@ -60,8 +67,16 @@ def overview(sides: Sequence[Side]) -> Overview:
     stepped = all(side.samples for side in sides)
     measured = [side.measured[stepped] for side in sides]
     runs = tuple(_line(side, m) for side, m in zip(sides, measured, strict=True))
-    best = {key: _best([run.figures[key] for run in runs]) for key in _BEST_LEAST}
-    return Overview("step" if stepped else "total", runs, best, _operators(measured))
+    refused = tuple(_refused(sides[0], side, stepped) for side in sides)
+    best = {key: () if any(refused) else _best([run.figures[key] for run in runs]) for key in _BEST_LEAST}
+    return Overview("step" if stepped else "total", runs, refused, best, _operators(measured))
+
+
+def _refused(first: Side, side: Side, stepped: bool) -> tuple[str, ...]:
+    if side is first:
+        return ()
+    found = comparable(first, side, stepped)
+    return found.reasons if found.verdict == REFUSED else ()
 
 
 def _line(side: Side, measured: Measured) -> RunLine:

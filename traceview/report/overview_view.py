@@ -39,6 +39,7 @@ def overview_document(found: Overview) -> dict[str, Any]:
             }
             for run in found.runs
         ],
+        "not_comparable": [list(reasons) for reasons in found.refused],
         "best": {_key(k): list(places) for k, places in found.best.items()},
         "operators": [
             {"op": o.op, "us": [us(t) for t in o.times], "calls": [float(c) for c in o.calls]}
@@ -59,6 +60,7 @@ def overview_blocks(found: Overview, top: int) -> list[Block]:
     for i, run in enumerate(found.runs):
         device = run.device or "device not recorded"
         head.append(safe(f"  {_letter(i)}  {run.label} · {device} · {plural(run.steps, 'complete step')}"))
+    head += _refusals(found)
     figures = tuple(
         (
             NAMES[key],
@@ -82,8 +84,24 @@ def overview_blocks(found: Overview, top: int) -> list[Block]:
     align = "<" + ">" * len(letters)
     return [
         Block(tuple(head)),
-        Block(("Figures, * marks the best:",), ("", *letters), figures, align),
+        Block(
+            ("Figures:" if any(found.refused) else "Figures, * marks the best:",),
+            ("", *letters),
+            figures,
+            align,
+        ),
         Block(("Device time by operator:",), ("", *letters), lines, align, after),
+    ]
+
+
+def _refusals(found: Overview) -> list[str]:
+    """Say of each run that cannot be compared with the first why that is."""
+    return [
+        safe(
+            f"{_letter(i)} cannot be compared with {_letter(0)}: {'; '.join(reasons)}. None is marked as the best."
+        )
+        for i, reasons in enumerate(found.refused)
+        if reasons
     ]
 
 
@@ -124,6 +142,7 @@ def build_overview(found: Overview, options: ReportOptions) -> Report:
         for i, run in enumerate(found.runs)
     ]  # fmt: skip
     note = f"Figures are {_PER[found.per]}. Across devices times compare; shares of bandwidth or occupancy do not."
+    note = " ".join((note, *_refusals(found)))
     sections = (
         SectionView("runs", "Runs", note, (TableView("runs", "runs", columns, tuple(rows), 0),)),
         SectionView("operators", "Operators", "Device time of the work launched directly by each operator.", (_operators(found, options.top),)),
@@ -132,7 +151,7 @@ def build_overview(found: Overview, options: ReportOptions) -> Report:
     verdict = (
         f"{', '.join(_letter(i) for i in fastest)} of {plural(len(found.runs), 'run')} took the least time."
         if fastest
-        else f"{plural(len(found.runs), 'run')} side by side; none is best by time."
+        else f"{plural(len(found.runs), 'run')} side by side; {'not all can be compared' if any(found.refused) else 'none is best by time'}."
     )
     chips = tuple(Chip(_letter(i), shown(run.label, LABEL_LIMIT)) for i, run in enumerate(found.runs))
     return Report(
