@@ -59,7 +59,8 @@ def overview_blocks(found: Overview, top: int) -> list[Block]:
     head = [f"{plural(len(found.runs), 'run')}, figures {_PER[found.per]}"]
     for i, run in enumerate(found.runs):
         device = run.device or "device not recorded"
-        head.append(safe(f"  {_letter(i)}  {run.label} · {device} · {plural(run.steps, 'complete step')}"))
+        steps = f" · {plural(run.steps, 'complete step')}" if found.per == "step" else ""
+        head.append(safe(f"  {_letter(i)}  {run.label} · {device}{steps}"))
     head += _refusals(found)
     figures = tuple(
         (
