@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
+import textwrap
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from tests.analyses import making
-from traceview.capture.bench import collect, judge, target, timing
+from traceview.capture import conditions
+from traceview.capture.bench import collect, devices, judge, target, timing, worker
 from traceview.capture.bench.collect import Wishes, bench, ladder, parse_shape, rows
 from traceview.capture.bench.texts import bench_document, bench_text
 from traceview.capture.bench.timing import Point
@@ -69,6 +72,36 @@ def test_spreads_are_of_each_run_and_between_them() -> None:
     assert judge.spread([[1, 2, 3]]).between is None
 
 
+ROUNDS = 500
+
+
+@pytest.mark.parametrize("count", [8, 10, 16, 30, 50])
+@pytest.mark.parametrize("kind", ["normal", "exponential"])
+def test_noise_of_ten_per_cent_raises_a_doubt_in_less_than_one_of_fifty_runs(kind: str, count: int) -> None:
+    random = np.random.default_rng(20261130)
+    draw = {"normal": random.normal, "exponential": lambda _, size, n: random.exponential(size, n)}[kind]
+    raised = sum(bool(judge.doubts([1e6 * (1 + draw(0, 0.1, count))])) for _ in range(ROUNDS))
+    assert raised <= 17  # 2 % are 10; where 2 % hold, more than 17 have a chance of 1 in 100
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.05, 0.1])
+def test_iterations_that_alternate_are_always_seen(spread: float) -> None:
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        samples = np.where(np.arange(50) % 2, 2e6, 10e6) * (1 + random.normal(0, spread, 50))
+        (doubt,) = judge.doubts([samples])
+        assert doubt.startswith("two groups of samples, ")
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.05])
+def test_a_drift_of_a_fifth_is_always_seen(spread: float) -> None:
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        samples = 1e6 * (1 + 0.2 * np.arange(50) / 49) * (1 + random.normal(0, spread, 50))
+        (doubt,) = judge.doubts([samples])
+        assert doubt.startswith("the samples drift by +")
+
+
 def noise(size: int, seed: int = 1) -> np.ndarray:
     return 1000 + np.random.default_rng(seed).normal(0, 10, size)
 
@@ -114,9 +147,10 @@ def test_few_samples_and_equal_samples_raise_no_doubt() -> None:
 
 
 def test_a_doubt_of_several_runs_is_said_once() -> None:
-    samples = noise(50)
-    samples[0] = 5000
-    assert len(judge.doubts([samples.tolist(), samples.tolist()])) == 1
+    little, much = noise(50, 1), noise(50, 2)
+    little[0], much[0] = 3000, 5000
+    (doubt,) = judge.doubts([little.tolist(), much.tolist()])
+    assert "it took 5.0 times the median" in doubt
 
 
 @pytest.mark.parametrize(
@@ -194,12 +228,19 @@ def test_amp_leaves_the_model_and_casts_inside(torch: Any, small: str) -> None:
     assert next(loaded.model.parameters()).dtype == torch.float32  # type: ignore[attr-defined]
 
 
+class Pair(NamedTuple):
+    a: Any
+    b: Any
+
+
 def test_inputs_may_be_arguments_or_keywords(torch: Any) -> None:
     def model(a: Any, b: Any) -> Any:
         return a + b
 
     a = torch.ones(2)
     assert target.call(model, (a, a)).tolist() == [2, 2]
+    assert target.call(model, [a, a]).tolist() == [2, 2]
+    assert target.call(model, target._moved(Pair(a, a), "cpu", None)).tolist() == [2, 2]
     assert target.call(model, {"a": a, "b": a}).tolist() == [2, 2]
     moved = target._moved({"x": [a, 3], "n": torch.ones(1, dtype=torch.int64)}, "cpu", torch.bfloat16)
     assert (moved["x"][0].dtype, moved["x"][1], moved["n"].dtype) == (torch.bfloat16, 3, torch.int64)
@@ -233,7 +274,7 @@ def test_copies_to_the_device_are_counted_in_the_second_pass(tmp_path: Path) -> 
     events += [making.launch(61, 2, 9), making.kernel("gemm", 64, 20, 9)]
     (tmp_path / "t.json").write_bytes(making.text(*events))
     found = timing.told(tmp_path / "t.json")
-    assert (found["copies_in"], found["top_op"]) == (6, "aten::mm")
+    assert (found["copies_in"], found["top_op"], found["top_op_time"]) == (6, "aten::mm", "device time")
     assert found["top_share"] == pytest.approx(20 / 32)
     (doubt,) = collect._made_inside(found)
     assert doubt.startswith("6 copies to the device in 6 iterations: inputs or masks are made anew")
@@ -243,17 +284,28 @@ def answer(shape: list[int], samples: list[int], **more: Any) -> dict[str, Any]:
     """Return what a process says of a shape."""
     return {
         "shape": shape, "first_ns": 9, "samples_ns": samples, "device_ns": None, "stretch_ns": 4_000_000,
-        "peak_bytes": 1000, "state": {"start": {}, "end": {}}, **more,
+        "peak_bytes": 1000, "state": {"start": {}, "middle": {}, "end": {}}, **more,
     }  # fmt: skip
 
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """Let two processes answer: one shape that works, one that is too large."""
-    settings = dict.fromkeys(
-        ("tf32_matmul", "tf32_cudnn", "cudnn_benchmark", "matmul_precision", "threads"), False
-    )
-    profile = {"trace": "t.json.gz", "top_op": "aten::conv2d", "top_share": 0.5, "iterations": 6}
+    settings = {
+        "tf32_matmul": True,
+        "tf32_cudnn": None,
+        "cudnn_benchmark": False,
+        "matmul_precision": "high",
+        "threads": 8,
+        "seed": 0,
+    }
+    profile = {
+        "trace": "t.json.gz",
+        "top_op": "aten::conv2d",
+        "top_op_time": "device time",
+        "top_share": 0.5,
+        "iterations": 6,
+    }
     answers = [
         {
             "used": "cuda", "device": {"name": "NVIDIA H100"}, "versions": {"PyTorch": "2.13"}, "settings": settings,
@@ -262,7 +314,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
                 {"shape": [4096, 8], "failed": "out of memory"},
             ],
         }
-        for base, more in ((100_000, {}), (110_000, {"profile": profile, "state": {"start": {"throttles": ["power cap"]}, "end": {}}}))
+        for base, more in ((100_000, {}), (110_000, {"profile": profile, "state": {"start": {}, "middle": {"throttles": ["power cap"]}, "end": {}}}))
     ]  # fmt: skip
     waiting = list(answers)
     monkeypatch.setattr(collect, "_process", lambda *_, **__: waiting.pop(0))
@@ -281,14 +333,27 @@ def test_the_answers_of_fresh_processes_become_one_table(played: list[Any], tmp_
     assert works.doubts == ("the device was throttled: power cap",)
     assert fails.failed == "out of memory"
     (row,) = rows(found)
-    assert (row.label, row.conditions["shape"], row.conditions["device"]) == ("heat", "4x8", "NVIDIA H100")
+    assert row.label == "heat"
+    assert row.conditions == {
+        "target": "m.py:heat", "device": "NVIDIA H100", "precision": "fp32", "versions": "PyTorch 2.13", "seed": "0",
+        "warm-up": "10", "iterations": "20", "TF32 matmul": "on", "cuDNN benchmark": "off", "float32 matmul": "high",
+        "threads": "8", "shape": "4x8",
+    }  # fmt: skip
+    assert row.notes == {"top_op": "aten::conv2d", "top_op_time": "device time"}
     assert row.trace == "t.json.gz"
     assert Runs(tmp_path / "r.sqlite").add([row]) == [1]
 
 
 def test_a_bench_is_said_with_its_doubts_and_failures(played: list[Any]) -> None:
     found = bench(Wishes("m.py:heat", ((4, 8), (4096, 8)), iters=20), str)
-    lines = bench_text(found).splitlines()
+    text = bench_text(found)
+    lines = text.splitlines()
+    assert "device: time of an iteration between events on the device\n" in text
+    assert "peak: most memory that torch's allocator gave out on the device" in text
+    assert (
+        "the one with most device time of its own in the profiled pass, and its share of that of all operators\n"
+        in text
+    )
     assert lines[0] == "m.py:heat, fp32, NVIDIA H100: 20 iterations in each of 2 processes"
     assert lines[2].split()[:3] == ["4x8", "105", "µs"]
     assert lines[2].endswith("aten::conv2d 50.0 %")
@@ -296,7 +361,13 @@ def test_a_bench_is_said_with_its_doubts_and_failures(played: list[Any]) -> None
     assert lines[-1] == "! 4x8: the device was throttled: power cap"
     document = json.loads(json.dumps(bench_document(found)))
     assert document["points"][0]["median_ns"] == 105_000
+    assert document["points"][0]["doubts"] == ["the device was throttled: power cap"]
+    assert (document["points"][0]["top_op"], document["points"][0]["top_op_time"]) == (
+        "aten::conv2d",
+        "device time",
+    )
     assert document["points"][1]["failed"] == "out of memory"
+    assert (document["warmup"], document["iterations"], document["conditions"]["warm-up"]) == (10, 20, "10")
 
 
 def test_a_process_that_dies_is_one_line(torch: Any, tmp_path: Path) -> None:
@@ -307,7 +378,7 @@ def test_a_process_that_dies_is_one_line(torch: Any, tmp_path: Path) -> None:
 
 def test_a_wrong_command_line_is_refused_before_a_process_starts(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench", "m:f"]) == 2
-    assert run(["bench", "m:f", "--shape", "1,8", "--batch", "0"]) == 2
+    assert run(["bench", "m:f", "--shape", "1,8", "--batch", "1", "--batch", "0"]) == 2
     assert run(["bench", "m:f", "--shape", "x"]) == 2
     assert "is no shape" in capsys.readouterr().err
 
@@ -317,3 +388,328 @@ def test_a_busy_machine_is_said(monkeypatch: pytest.MonkeyPatch, played: list[An
     told: list[str] = []
     bench(Wishes("m.py:heat", ((4, 8), (4096, 8))), told.append)
     assert told[0] == "warning: 9.0 programs want 2 cores: times will be theirs too"
+
+
+class Cuda:
+    """Play torch.cuda: note what is asked of it, and in which order."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+
+    def set_device(self, name: str) -> None:
+        self.log.append(f"set {name}")
+
+    def synchronize(self) -> None:
+        self.log.append("wait")
+
+    def reset_peak_memory_stats(self) -> None:
+        self.log.append("forget peak")
+
+    def max_memory_allocated(self) -> int:
+        return 12345
+
+    def Event(self, enable_timing: bool) -> Any:  # noqa: N802 - torch's name
+        assert enable_timing
+        return SimpleNamespace(record=lambda: self.log.append("mark"), elapsed_time=lambda end: 1.2345678)
+
+
+@pytest.fixture
+def cuda(torch: Any, monkeypatch: pytest.MonkeyPatch) -> Cuda:
+    """Return a played torch.cuda; the state of the device is read from it too."""
+    played = Cuda()
+    monkeypatch.setattr(devices, "_door", lambda name: None if name == "cpu" else played)
+
+    def state() -> dict[str, Any]:
+        played.log.append("state")
+        return {"throttles": ["power cap"]} if played.log[-2:-1] == ["step"] else {}
+
+    monkeypatch.setattr(conditions, "device_state", state)
+    return played
+
+
+def test_each_iteration_on_a_device_is_waited_for_and_marked(cuda: Cuda) -> None:
+    loaded = target.Loaded(
+        lambda _: cuda.log.append("step"), lambda shape: cuda.log.append("make") or "inputs"
+    )
+    found = timing.time_point(loaded, point(device="cuda:1", warmup=1, iters=3))
+    log = cuda.log
+    assert log[:6] == ["forget peak", "make", "wait", "step", "wait", "state"]  # the warm-up
+    iteration = ["wait", "mark", "step", "mark", "wait"]
+    assert log[6:11] == iteration
+    busy = log.index("state", 11)  # read while the device works, after iterations that nobody times
+    assert set(log[11:busy]) == {"step"}
+    assert log[busy + 1 :] == ["wait", *iteration * 2, "wait", "step", "step", "step", "wait", "state"]
+    assert len(found["samples_ns"]) == 3
+    assert found["device_ns"] == [1_234_568] * 3  # 1.2345678 ms
+    assert found["peak_bytes"] == 12345
+    assert found["state"] == {"start": {}, "middle": {"throttles": ["power cap"]}, "end": {}}
+
+
+def test_the_device_is_current_before_the_model_is_made(
+    cuda: Cuda, torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "empty", lambda _, device: SimpleNamespace(device=device))
+    model = (lambda _: cuda.log.append("step"), lambda shape: None)
+    monkeypatch.setattr(worker, "load", lambda *_: cuda.log.append("load") or target.Loaded(*model))
+    spec = {
+        "target": "m:f",
+        "device": "cuda:1",
+        "precision": "fp32",
+        "warmup": 0,
+        "iters": 2,
+        "seed": 0,
+        "profile": None,
+    }
+    kept: list[dict[str, Any]] = []
+    worker.timed({**spec, "shapes": [[1, 8]]}, lambda result: kept.append(json.loads(json.dumps(result))))
+    assert cuda.log[:2] == ["set cuda:1", "load"]
+    assert kept[-1]["used"] == "cuda:1"
+    assert len(kept[-1]["points"][0]["samples_ns"]) == 2
+
+
+def test_a_device_that_computes_nothing_is_refused(torch: Any) -> None:
+    with pytest.raises(UsageError, match="--device meta: cannot be waited for, so not timed"):
+        devices.choose("meta")
+    with pytest.raises(UsageError, match="--device nonsense: "):
+        devices.choose("nonsense")
+    assert devices.choose("cpu") == "cpu"
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux begins its mark anew")
+def test_the_peak_of_a_small_shape_is_not_that_of_a_large_one_before(torch: Any) -> None:
+    loaded = target.Loaded(lambda x: x + 1, torch.rand)
+    peaks = [
+        timing.time_point(loaded, point(shape=(n, 1024, 1024), warmup=0, iters=2))["peak_bytes"]
+        for n in (64, 1)
+    ]
+    # inputs and outputs of the large one take 2 x 256 MiB, of the small one 2 x 4
+    assert 450 < (peaks[0] - peaks[1]) / 2**20 < 550
+
+
+def test_a_system_that_cannot_begin_its_mark_anew_tells_no_peak(
+    torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(devices, "_CLEAR", tmp_path / "nowhere" / "clear_refs")
+    loaded = target.Loaded(lambda x: x + 1, torch.rand)
+    assert timing.time_point(loaded, point(iters=2))["peak_bytes"] is None
+
+
+def test_all_that_numbers_are_drawn_from_is_seeded(torch: Any, tmp_path: Path) -> None:
+    seen: list[tuple[str, Any]] = []
+
+    def drawn(_: object) -> tuple[float, ...]:
+        return float(torch.rand(())), float(np.random.rand()), random.random()  # noqa: NPY002 - what programs use
+
+    def make(shape: tuple[int, ...]) -> Any:
+        seen.append(("inputs", drawn(shape)))
+        return torch.ones(shape)
+
+    loaded = target.Loaded(lambda x: x, make)
+    np.random.seed(5)  # noqa: NPY002 - what another program has done
+    timing.time_point(loaded, point())
+    random.seed(5)
+    timing.profile_point(loaded, point(), tmp_path, "seeds")
+    torch.manual_seed(7)
+    np.random.seed(7)  # noqa: NPY002 - the truth
+    random.seed(7)
+    assert seen == [("inputs", drawn(None))] * 2
+
+
+def test_a_model_is_made_from_the_seed_whatever_it_draws_from(torch: Any, tmp_path: Path) -> None:
+    (tmp_path / "drawing.py").write_text(
+        "import random, numpy, torch\n"
+        "def factory():\n"
+        "    drawn = (float(torch.rand(())), float(numpy.random.rand()), random.random())\n"
+        "    return (lambda x: drawn), torch.rand\n",
+        encoding="utf-8",
+    )
+    values = [target.load(f"{tmp_path / 'drawing.py'}:factory", "cpu", "fp32", s).model(0) for s in (7, 7, 8)]
+    assert values[0] == values[1]
+    assert not set(values[0]) & set(values[2])
+
+
+def test_the_profiled_pass_runs_as_the_timed_one(torch: Any, tmp_path: Path) -> None:
+    modes: list[tuple[Any, ...]] = []
+    loaded = target.Loaded(
+        lambda x: modes.append(
+            (
+                torch.is_inference_mode_enabled(),
+                torch.is_autocast_enabled("cpu"),
+                torch.get_autocast_dtype("cpu"),
+            )
+        ),
+        torch.rand,
+    )
+    timing.time_point(loaded, point(precision="amp"))
+    timing.profile_point(loaded, point(precision="amp"), tmp_path, "modes")
+    assert set(modes) == {(True, True, torch.bfloat16)}
+
+
+@pytest.mark.parametrize(
+    ("name", "copies"),
+    [("Memcpy HtoD (Pageable -> Device)", 1), ("CopyHostToDevice", 1), ("CopyDeviceToHost", 0)],
+)
+def test_copies_to_the_device_are_told_by_any_vendors_name(tmp_path: Path, name: str, copies: int) -> None:
+    copy = {**making.copy(3, 2, 1), "name": name}
+    (tmp_path / "t.json").write_bytes(
+        making.text(making.op("aten::to", 0, 50), making.call("cudaMemcpyAsync", 1, 2, 1), copy)
+    )
+    assert timing.told(tmp_path / "t.json")["copies_in"] == copies
+
+
+def test_every_kind_of_doubt_reaches_text_and_json(played: list[Any]) -> None:
+    slow_first = [5_000_000, *[100_000] * 19]
+    works = played[1]["points"][0]
+    works["samples_ns"] = slow_first
+    works["profile"] |= {"copies_in": 6, "made_inside": ["aten::rand"]}
+    found = bench(Wishes("m.py:heat", ((4, 8), (4096, 8)), iters=20), str)
+    said = [line for line in bench_text(found).splitlines() if line.startswith("!")]
+    assert said == [
+        "! 4x8: a first iteration leaked in: it took 50.0 times the median; raise --warmup",
+        "! 4x8: the device was throttled: power cap",
+        "! 4x8: 6 copies to the device in 6 iterations: inputs or masks are made anew in the timed region",
+        "! 4x8: aten::rand in the timed region: inputs or masks are made anew",
+    ]
+    assert [f"! 4x8: {d}" for d in bench_document(found)["points"][0]["doubts"]] == said
+
+
+def test_columns_that_are_empty_are_not_explained(played: list[Any]) -> None:
+    for result in played:
+        result["used"] = "cpu"
+        result["points"][0] |= {"device_ns": None, "peak_bytes": None}
+    text = bench_text(bench(Wishes("m.py:heat", ((4, 8), (4096, 8)), iters=20), str))
+    assert "device: time" not in text
+    assert "peak:" not in text
+    for result in played:
+        result["points"][0]["peak_bytes"] = 1000
+
+
+def target_file(folder: Path, body: str) -> str:
+    """Write a module of a model and return its factory as a target."""
+    (folder / "given.py").write_text("import os, sys, torch\n" + textwrap.dedent(body), encoding="utf-8")
+    return f"{folder / 'given.py'}:factory"
+
+
+def benched(folder: Path, body: str, *words: str) -> int:
+    """Run a quick bench of a model over the shapes 1x8, 2x8 and 4x8; rows go to runs.sqlite."""
+    table = ["--runs", str(folder / "runs.sqlite")]
+    quick = [
+        "--shape",
+        "1,8",
+        "--batch",
+        "1,2",
+        "--batch",
+        "4",
+        "--warmup",
+        "1",
+        "--iters",
+        "4",
+        "--repeat",
+        "1",
+    ]
+    return run(["bench", target_file(folder, body), *quick, *table, *words])
+
+
+FAILS_AT_TWO = """
+    def inner(x):
+        if x.shape[0] == 2:
+            raise RuntimeError("wrong shape in /home/somebody/secret/model.py\\nand more")
+        return x + 1
+    def factory():
+        return inner, torch.rand
+"""
+
+
+def test_a_shape_that_fails_is_a_row_that_says_why_and_the_others_stay(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert benched(tmp_path, FAILS_AT_TWO) == 0
+    out, err = capsys.readouterr()
+    rows = [line for line in out.splitlines() if line.split()[0] in ("1x8", "2x8", "4x8")]
+    assert [r.split()[0] for r in rows] == ["1x8", "2x8", "4x8"]
+    assert rows[1] == "2x8    RuntimeError: wrong shape in model.py and more"
+    assert 'given.py", line 5, in inner' in err
+    assert "bench/timing.py" not in err
+    kept = Runs(tmp_path / "runs.sqlite").rows()
+    assert [r.conditions["shape"] for r in kept] == ["4x8", "1x8"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def factory():\n    return torch.nn.Linear(7, 7), torch.rand",
+        "def factory():\n    raise RuntimeError('no weights')",
+        "def factory():\n    return torch.nn.Identity(), lambda shape: int('no number')",
+    ],
+)
+def test_a_target_of_which_no_shape_works_is_an_error_with_the_reason(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], body: str
+) -> None:
+    assert benched(tmp_path, body) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert any(reason in err for reason in ("mat1 and mat2", "no weights", "invalid literal"))
+    assert not (tmp_path / "runs.sqlite").exists()
+
+
+def test_memory_that_a_shape_lacks_is_told_from_other_failures(torch: Any, tmp_path: Path) -> None:
+    body = "def factory():\n    return (lambda x: torch.empty(1 << 60) if x.shape[0] == 4 else x), torch.rand"
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8), (4, 8)), warmup=0, iters=2, repeat=1)
+    found = bench(wishes, str)
+    assert [t.failed for t in found.timed] == ["", "out of memory"]
+
+
+def test_a_process_that_ends_within_the_ladder_has_told_of_the_shapes_before(
+    torch: Any, tmp_path: Path
+) -> None:
+    body = "def factory():\n    return (lambda x: os.abort() if x.shape[0] == 2 else x), torch.rand"
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8), (2, 8), (3, 8)), warmup=0, iters=2, repeat=1)
+    found = bench(wishes, str)
+    assert [t.failed for t in found.timed] == [
+        "",
+        "the process that timed it failed (ended by SIGABRT)",
+        "not reached: an earlier shape ended the process",
+    ]
+
+
+def test_a_profiled_pass_that_fails_loses_no_timings(torch: Any, tmp_path: Path) -> None:
+    body = (
+        "def model(x):\n    if torch.autograd._profiler_enabled():\n        raise RuntimeError('not while profiled')\n    return x\n"
+        "def factory():\n    return model, torch.rand"
+    )
+    told: list[str] = []
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8),), warmup=0, iters=4, repeat=1)
+    (timed,) = bench(wishes, told.append).timed
+    assert timed.spread is not None
+    assert timed.doubts == ("the profiled pass failed: RuntimeError: not while profiled",)
+    assert any("given.py" in t for t in told)
+
+
+def test_what_a_model_writes_need_not_be_text(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = """
+        def factory():
+            sys.stderr.buffer.write(b"caf\\xe9\\n")
+            sys.stderr.flush()
+            os._exit(3) if os.environ.get("MODEL_DIES") else None
+            return torch.nn.Identity(), torch.rand
+    """
+    assert benched(tmp_path, body, "--no-record") == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MODEL_DIES", "1")
+        assert benched(tmp_path, body, "--no-record") == 3
+    assert "caf\N{REPLACEMENT CHARACTER}" in capsys.readouterr().err
+
+
+def test_a_table_that_takes_no_row_is_refused_before_anything_is_timed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("traceview.cli.benching.need_torch", lambda: None)
+    monkeypatch.setattr("traceview.cli.benching.bench", lambda *_: pytest.fail("timed"))
+    (tmp_path / "file").write_text("no table", encoding="utf-8")
+    shape = ["bench", "m:f", "--shape", "1,8", "--runs"]
+    assert run([*shape, str(tmp_path / "file")]) == 3
+    assert run([*shape, str(tmp_path / "file" / "runs.sqlite")]) == 5
+    assert run([*shape, str(tmp_path)]) == 3
+    assert capsys.readouterr().err.count("name another file with --runs") == 3

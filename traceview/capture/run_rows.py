@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from traceview.analyses import Analysis
+from traceview.capture.run_words import of_today
 from traceview.capture.runs import Run
 from traceview.report.cleaning import cleaned, version
 
@@ -27,7 +28,7 @@ def run_of(analysis: Analysis) -> Run:
         "utilisation_share": analysis.utilisation,
     }
     samples = [steps.samples.tolist()] if len(steps.samples) else []
-    kept = {k: cleaned(v) for k, v in conditions.items() if v}
+    kept = of_today({k: cleaned(v) for k, v in conditions.items() if v})
     return Run("summary", cleaned(meta.label), kept, figures, samples, cleaned(meta.label))
 
 

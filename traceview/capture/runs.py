@@ -7,6 +7,7 @@ version; an older file is brought up to date in one transaction, a newer one is 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,18 +16,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from traceview.capture.run_words import of_today
 from traceview.errors import InputError, OutputError, UsageError
 
 DEFAULT = Path(".traceview") / "runs.sqlite"
 APPLICATION = 0x54524156  # "TRAV": what tells our files from other SQLite files
 BUSY_S = 30.0  # a writer waits for the others so long
-_COLUMNS = "id, written, kind, label, conditions, figures, samples, trace"
+_LONGEST = 2**62  # ns
+_COLUMNS = "id, written, kind, label, conditions, figures, samples, trace, notes"
 # each brings a file from the version of its place to the next one
 MIGRATIONS = (
     """CREATE TABLE runs (
         id INTEGER PRIMARY KEY AUTOINCREMENT, written INTEGER NOT NULL, kind TEXT NOT NULL, label TEXT NOT NULL,
         conditions TEXT NOT NULL, figures TEXT NOT NULL, samples TEXT NOT NULL)""",
     "ALTER TABLE runs ADD COLUMN trace TEXT NOT NULL DEFAULT ''; CREATE INDEX runs_label ON runs (label, written)",
+    "ALTER TABLE runs ADD COLUMN notes TEXT NOT NULL DEFAULT '{}'",
 )
 
 
@@ -35,7 +39,7 @@ class Run:
     """Hold a measured configuration.
 
     `conditions` are texts; `figures` numbers whose names end with their unit; `samples` are lists of ns, one
-    list per process that measured.
+    list per process that measured; `notes` are texts that say what a figure is of, and are no conditions.
     """
 
     kind: str  # "bench" or "summary"
@@ -46,6 +50,7 @@ class Run:
     trace: str = ""  # base name of the trace
     id: int = 0  # 0: not yet in a table
     written: int = field(default_factory=lambda: int(time.time()))
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 class Runs:
@@ -53,6 +58,17 @@ class Runs:
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = Path(path) if path else DEFAULT
+
+    def ready(self) -> None:
+        """Refuse, before anything is measured, a table that could take no row; makes none."""
+        if self.path.exists():
+            with self._open() as base, _written(self.path):
+                base.execute("BEGIN IMMEDIATE")
+                base.execute("ROLLBACK")
+            return
+        above = next((p for p in self.path.absolute().parents if p.exists()), None)
+        if above is None or not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            raise OutputError(f"{self.path}: cannot be written", "name another file with --runs")
 
     def add(self, runs: Sequence[Run]) -> list[int]:
         """Add rows, all or none; return their numbers."""
@@ -115,7 +131,7 @@ def _written(path: Path) -> Iterator[None]:
         ) from error
 
 
-_INSERT = "INSERT INTO runs (written, kind, label, conditions, figures, samples, trace) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT INTO runs (written, kind, label, conditions, figures, samples, trace, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def _row(run: Run) -> tuple[object, ...]:
@@ -124,25 +140,49 @@ def _row(run: Run) -> tuple[object, ...]:
 
     return (
         run.written, run.kind, run.label, packed(dict(run.conditions)), packed(dict(run.figures)),
-        packed([list(s) for s in run.samples]), run.trace,
+        packed([list(s) for s in run.samples]), run.trace, packed(dict(run.notes)),
     )  # fmt: skip
 
 
 def _run(row: Sequence[Any]) -> Run:
-    number, written, kind, label, conditions, figures, samples, trace = row
+    """Return a row as a run; conditions get the names of today."""
+    number, written, kind, label, conditions, figures, samples, trace, notes = row
     try:
-        return Run(
-            kind,
-            label,
-            json.loads(conditions),
-            json.loads(figures),
-            json.loads(samples),
-            trace,
-            number,
-            written,
-        )
-    except ValueError as error:
-        raise InputError(f"run {number} is damaged ({error})", "delete that row") from error
+        found = Run(
+            _checked(kind, str), _checked(label, str), of_today(_pairs(conditions, str)),
+            _pairs(figures, (int, float, type(None))), _samples(samples), _checked(trace, str),
+            number, _checked(written, int), _pairs(notes, str),
+        )  # fmt: skip
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(
+            f"run {number} is damaged ({error})", "delete it with another SQLite program, or use another file"
+        ) from error
+    return found
+
+
+def _checked(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"{str(value)[:40]!r} is no {_KINDS[kind]}")
+    return value
+
+
+_KINDS = {str: "text", int: "number", dict: "table", list: "list"}
+
+
+def _pairs(text: Any, kind: Any) -> dict[str, Any]:
+    pairs = _checked(json.loads(text), dict)
+    for name, value in pairs.items():
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise TypeError(f"{name}: {str(value)[:40]!r}")
+    return dict(pairs)
+
+
+def _samples(text: Any) -> list[list[int]]:
+    found: list[list[int]] = _checked(json.loads(text), list)
+    for run in found:
+        if any(not isinstance(s, int) or not 0 <= s < _LONGEST for s in _checked(run, list)):
+            raise TypeError("samples that are no times")
+    return found
 
 
 def _bring_up_to_date(base: sqlite3.Connection, path: Path) -> None:

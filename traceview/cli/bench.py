@@ -14,7 +14,12 @@ import click
     metavar="N,N,...",
     help="Shape of the inputs; may be repeated: a ladder.",
 )
-@click.option("--batch", metavar="N,N,...", help="Batches in place of each shape's first dimension.")
+@click.option(
+    "--batch",
+    multiple=True,
+    metavar="N,N,...",
+    help="Batches in place of each shape's first dimension; may be repeated.",
+)
 @click.option("--zip", "zipped", is_flag=True, help="Pair shapes and batches one by one, not each with each.")
 @click.option(
     "--precision", type=click.Choice(["fp32", "fp16", "bf16", "amp"]), default="fp32", show_default=True,
@@ -48,8 +53,8 @@ import click
 def bench(target: str, form: str, quiet: bool, **options: object) -> None:
     """Time the model of TARGET, module:factory or file.py:factory.
 
-    The factory returns (model, make): make(shape) returns the model's inputs, a tensor, a tuple of arguments
-    or a dict of keywords. They are made once from the seed; the profiler is off while anything is timed.
+    The factory returns (model, make): make(shape) returns the model's inputs, a tensor, a tuple or list
+    of arguments, or a dict of keywords. They are made once from the seed; the profiler is off while anything is timed.
     """
     from traceview.cli.benching import run_bench
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -26,6 +26,9 @@ def run_bench(target: str, options: Mapping[str, Any], form: str, quiet: bool) -
     )
     wishes = Wishes(target, shapes, **{k: options[k] for k in _PLAIN})
     need_torch()
+    table = None if options["no_record"] else Runs(options["runs"])
+    if table is not None:
+        table.ready()
 
     def tell(text: str) -> None:
         if not quiet:
@@ -36,21 +39,22 @@ def run_bench(target: str, options: Mapping[str, Any], form: str, quiet: bool) -
         print_json(bench_document(found))
     else:
         click.echo(bench_text(found), nl=False)
-    if not options["no_record"]:
-        table = Runs(options["runs"])
+    if table is not None:
         numbers = table.add(rows(found))
         if numbers:
             span = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else str(numbers[0])
             tell(f"{plural(len(numbers), 'row')} in {table.path}: {span}")
 
 
-def _batches(text: str | None) -> list[int]:
-    if text is None:
-        return []
-    try:
-        found = [int(p) for p in text.split(",")]
-    except ValueError:
-        found = [0]
-    if min(found) < 1:
-        raise UsageError(f"--batch {text} is no list of batches", "write it as 1,2,4,8")
+def _batches(texts: Sequence[str]) -> list[int]:
+    """Return the batches of all --batch options, in their order."""
+    found = []
+    for text in texts:
+        try:
+            batches = [int(p) for p in text.split(",")]
+        except ValueError:
+            batches = [0]
+        if min(batches) < 1:
+            raise UsageError(f"--batch {text} is no list of batches", "write it as 1,2,4,8")
+        found += batches
     return found

@@ -1,13 +1,14 @@
 """Load what is timed: `module:factory` or `file.py:factory`.
 
 The factory takes nothing and returns (model, make): a callable, and a function from a shape to its inputs, a tensor, a
-tuple of arguments or a dict of keywords. Inputs are made once, after the seed was set, and stay on the device.
+tuple or list of arguments, or a dict of keywords. Inputs are made once, after the seed was set, and stay on the device.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +60,7 @@ def load(target: str, device: str, precision: str, seed: int) -> Loaded:
     """Return the model, on its device, of its precision and ready for inference."""
     import torch
 
-    torch.manual_seed(seed)
+    sow(seed)
     made = factory_of(target)()
     if not isinstance(made, tuple) or len(made) != 2 or not all(map(callable, made)):
         raise UsageError(f"{target}: returns {type(made).__name__}", "return (model, make), both callable")
@@ -72,6 +73,16 @@ def load(target: str, device: str, precision: str, seed: int) -> Loaded:
     return Loaded(model, make)
 
 
+def sow(seed: int) -> None:
+    """Seed all that models and inputs are drawn from: torch on all devices, numpy, and Python's own."""
+    import numpy
+    import torch
+
+    torch.manual_seed(seed)
+    numpy.random.seed(seed % 2**32)  # noqa: NPY002 - what programs draw from
+    random.seed(seed)
+
+
 def number_type(precision: str) -> Any:
     """Return the kind of numbers that models and inputs are turned into, None where they stay as they are."""
     import torch
@@ -81,9 +92,7 @@ def number_type(precision: str) -> Any:
 
 def inputs(loaded: Loaded, shape: tuple[int, ...], device: str, precision: str, seed: int) -> Any:
     """Return the inputs of a shape on the device, always the same ones."""
-    import torch
-
-    torch.manual_seed(seed)
+    sow(seed)
     return _moved(loaded.make(shape), device, number_type(precision))
 
 
@@ -94,16 +103,17 @@ def _moved(value: Any, device: str, kind: Any) -> Any:
         turned = kind if kind is not None and value.is_floating_point() else None
         return value.to(device, turned) if turned is not None else value.to(device)
     if isinstance(value, (list, tuple)):
-        return type(value)(_moved(v, device, kind) for v in value)
+        moved = [_moved(v, device, kind) for v in value]
+        return value._make(moved) if hasattr(value, "_make") else type(value)(moved)
     if isinstance(value, dict):
         return {k: _moved(v, device, kind) for k, v in value.items()}
     return value
 
 
 def call(model: Callable[..., Any], given: Any) -> Any:
-    """Call a model with its inputs: a tuple as arguments, a dict as keywords."""
+    """Call a model with its inputs: a tuple or a list as arguments, a dict as keywords."""
     if isinstance(given, dict):
         return model(**given)
-    if isinstance(given, tuple):
+    if isinstance(given, (tuple, list)):
         return model(*given)
     return model(given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from traceview import __version__
@@ -10,24 +11,44 @@ from traceview.units import data_size, duration, plural, safe, share, significan
 
 SCHEMA = "traceview.bench/1"
 _HEAD = ("shape", "median", "p95", "within", "between", "device", "items/s", "peak", "top operator")
+# what the columns mean; a line of which no column is there is not said
 _MEANINGS = (
-    "median and p95: wall time of an iteration, synchronised; device: by events; items/s: unsynchronised stretch",
-    "within: quartile distance of a run, between: largest less smallest median of runs, as shares of the median",
-)
+    (("median", "p95"), "median and p95: wall time of an iteration, synchronised"),
+    (("device",), "device: time of an iteration between events on the device"),
+    (("items/s",), "items/s: batch over the time of an iteration in an unsynchronised stretch"),
+    (("within",), "within: quartile distance of a process, as share of its median"),
+    (("between",), "between: largest less smallest median of the processes, as share of the median"),
+    (("peak",), "peak: {peak}"),
+    (("top operator",), "top operator: the one with most {time} of its own in the profiled pass, and its share of that of all operators"),
+)  # fmt: skip
+_PEAK_CPU = "most memory of the whole process while the shape ran"
+_PEAK_DEVICE = "most memory that torch's allocator gave out on the device while the shape ran"
 
 
 def bench_text(found: Bench) -> str:
     """Return a bench as plain lines."""
     wishes = found.wishes
     how = f"{plural(wishes.iters, 'iteration')} in each of {plural(wishes.repeat, 'process', 'processes')}"
+    cells = [_cells(t) for t in found.timed]
     lines = [
         f"{wishes.target}, {wishes.precision}, {found.conditions['device']}: {how}",
-        *_table([_HEAD, *(_cells(t) for t in found.timed)]),
-        *_MEANINGS,
+        *_table([_HEAD, *cells]),
+        *_legend(found, cells),
     ]
     for timed in found.timed:
         lines += [f"! {_shape(timed)}: {doubt}" for doubt in timed.doubts]
     return "\n".join(safe(line) for line in lines) + "\n"
+
+
+def _legend(found: Bench, cells: Sequence[tuple[str, ...]]) -> list[str]:
+    filled = {
+        h
+        for i, h in enumerate(_HEAD)
+        if any(r[i] for r, t in zip(cells, found.timed, strict=True) if t.spread)
+    }
+    time = next((t.profile["top_op_time"] for t in found.timed if t.profile.get("top_op")), "")
+    peak = _PEAK_CPU if found.on_cpu else _PEAK_DEVICE
+    return [text.format(time=time, peak=peak) for columns, text in _MEANINGS if filled.intersection(columns)]
 
 
 def _cells(timed: Timed) -> tuple[str, ...]:
@@ -70,6 +91,7 @@ def bench_document(found: Bench) -> dict[str, Any]:
         "schema": SCHEMA,
         "version": __version__,
         "target": wishes.target,
+        "warmup": wishes.warmup,
         "iterations": wishes.iters,
         "processes": wishes.repeat,
         "conditions": dict(found.conditions),
@@ -86,6 +108,7 @@ def bench_document(found: Bench) -> dict[str, Any]:
                 "peak_bytes": t.peak_bytes,
                 "top_op": t.profile.get("top_op"),
                 "top_op_share": t.profile.get("top_share"),
+                "top_op_time": t.profile.get("top_op_time") if t.profile.get("top_op") else None,
                 "trace": t.profile.get("trace") if wishes.profile else None,
                 "doubts": list(t.doubts),
                 "samples_ns": [list(s) for s in t.samples],

@@ -12,10 +12,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from traceview.capture.bench import devices
 from traceview.capture.bench.target import AMP, Loaded, call, inputs
 
 PROFILED = 6  # iterations of the second pass
+BUSY_NS = 20_000_000  # so long the device works while its state is read, about
 _WARM = 2
+_MOST_QUEUED = 200
 
 
 class Point(NamedTuple):
@@ -35,39 +38,31 @@ def time_point(loaded: Loaded, point: Point) -> dict[str, Any]:
 
     from traceview.capture.conditions import device_state
 
+    tells_peak = devices.forget_peak(point.device)
     given = inputs(loaded, point.shape, point.device, point.precision, point.seed)
-    wait = _synchroniser(point.device)
-    on_cuda = point.device.startswith("cuda")
-    if on_cuda:
-        torch.cuda.reset_peak_memory_stats()
+    work = Work(lambda: call(loaded.model, given), devices.waiter(point.device), devices.marker(point.device))
     with torch.inference_mode(), _autocast(point):
-
-        def step() -> None:
-            call(loaded.model, given)
-
-        first = [_one(step, wait) for _ in range(point.warmup)][:1]
+        first = [_one(work) for _ in range(point.warmup)][:1]
         before = device_state()
-        samples, device = _timed(step, wait, point.iters, on_cuda)
-        whole = _stretch(step, wait, point.iters)
+        samples, on_device, middle = _timed(work, point.iters)
+        whole = _stretch(work, point.iters)
     return {
         "shape": list(point.shape),
         "first_ns": first[0] if first else None,
         "samples_ns": samples,
-        "device_ns": device,
+        "device_ns": on_device,
         "stretch_ns": whole,
-        "peak_bytes": torch.cuda.max_memory_allocated() if on_cuda else _resident(),
-        "state": {"start": before, "end": device_state()},
+        "peak_bytes": devices.peak(point.device) if tells_peak else None,
+        "state": {"start": before, "middle": middle, "end": device_state()},
     }
 
 
-def _synchroniser(device: str) -> Callable[[], None]:
-    import torch
+class Work(NamedTuple):
+    """Hold an iteration, what waits for the device, and what makes its events (None: it has none)."""
 
-    if device.startswith("cuda"):
-        return torch.cuda.synchronize  # type: ignore[no-any-return]
-    if device.startswith(("xpu", "mps")):
-        return torch.accelerator.synchronize  # type: ignore[no-any-return]
-    return lambda: None
+    step: Callable[[], Any]
+    wait: Callable[[], None]
+    mark: Callable[[], Any] | None
 
 
 def _autocast(point: Point) -> Any:
@@ -76,55 +71,56 @@ def _autocast(point: Point) -> Any:
     return torch.autocast(point.device.partition(":")[0]) if point.precision == AMP else nullcontext()
 
 
-def _one(step: Callable[[], None], wait: Callable[[], None]) -> int:
-    wait()
+def _one(work: Work) -> int:
+    work.wait()
     start = time.perf_counter_ns()
-    step()
-    wait()
+    work.step()
+    work.wait()
     return time.perf_counter_ns() - start
 
 
-def _timed(
-    step: Callable[[], None], wait: Callable[[], None], iters: int, on_cuda: bool
-) -> tuple[list[int], list[int] | None]:
-    """Return the wall time of each iteration, and its time between events on the device."""
-    if not on_cuda:
-        return [_one(step, wait) for _ in range(iters)], None
-    import torch
-
-    marks = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(iters)]
-    samples = []
+def _timed(work: Work, iters: int) -> tuple[list[int], list[int] | None, dict[str, Any]]:
+    """Return the wall time of each iteration, its time between events on the device, and the state in the middle."""
+    if work.mark is None:
+        return [_one(work) for _ in range(iters)], None, {}
+    marks = [(work.mark(), work.mark()) for _ in range(iters)]
+    samples: list[int] = []
+    state: dict[str, Any] = {}
     for start, end in marks:
-        wait()
+        if len(samples) == iters // 2:
+            state = _at_work(work, samples[-1])
+        work.wait()
         begun = time.perf_counter_ns()
         start.record()
-        step()
+        work.step()
         end.record()
-        wait()
+        work.wait()
         samples.append(time.perf_counter_ns() - begun)
-    return samples, [round(start.elapsed_time(end) * 1e6) for start, end in marks]
+    return samples, [round(start.elapsed_time(end) * 1e6) for start, end in marks], state
 
 
-def _stretch(step: Callable[[], None], wait: Callable[[], None], iters: int) -> int:
+def _at_work(work: Work, about_ns: int) -> dict[str, Any]:
+    """Return the state of a device while it works: an idle one is not held down by anything.
+
+    It works through iterations that nobody times, so that the next timed one finds it as warm as the last one did.
+    """
+    from traceview.capture.conditions import device_state
+
+    for _ in range(min(_MOST_QUEUED, BUSY_NS // max(about_ns, 1) + 1)):
+        work.step()
+    state = device_state()
+    work.wait()
+    return state
+
+
+def _stretch(work: Work, iters: int) -> int:
     """Return the time of all iterations together, one queued behind the other."""
-    wait()
+    work.wait()
     start = time.perf_counter_ns()
     for _ in range(iters):
-        step()
-    wait()
+        work.step()
+    work.wait()
     return time.perf_counter_ns() - start
-
-
-def _resident() -> int | None:
-    """Return the most memory that this process held, None where the system does not tell."""
-    try:
-        import resource
-    except ModuleNotFoundError:  # Windows
-        return None
-    import sys
-
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
 
 
 def profile_point(loaded: Loaded, point: Point, folder: Path, label: str) -> dict[str, Any]:
@@ -159,13 +155,13 @@ def told(trace: Path) -> dict[str, Any]:
 
     analysis = analyze(read_trace(trace, parts=1))
     table, copies = analysis.operators, analysis.copies
-    by = table.device_self if int(table.device_self.sum()) else table.cpu_self * (table.kind == "op")
+    on_device = bool(table.device_self.sum())
+    by = table.device_self if on_device else table.cpu_self * (table.kind == "op")
     top = int(by.argmax()) if len(by) and int(by.sum()) else None
-    to_device = [
-        ("HtoD" in str(n) or "Host" in str(d)) for n, d in zip(copies.name, copies.direction, strict=True)
-    ]
+    to_device = [str(d) == "HtoD" for d in copies.direction]
     return {
         "top_op": None if top is None else str(table.name[top]),
+        "top_op_time": "device time" if on_device else "host time",
         "top_share": None if top is None else float(by[top] / by.sum()),
         "copies_in": int(copies.calls[to_device].sum()) if len(copies) else 0,
         "made_inside": sorted({str(n) for n in table.name if str(n) in _MAKERS}),

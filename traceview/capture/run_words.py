@@ -1,0 +1,39 @@
+"""How the table of runs names and words conditions: as sidecars are read, whoever notes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# of torch's settings those that change the time of an inference
+_SETTINGS = {
+    "tf32_matmul": "TF32 matmul", "tf32_cudnn": "TF32 cuDNN", "cudnn_benchmark": "cuDNN benchmark",
+    "matmul_precision": "float32 matmul", "threads": "threads",
+}  # fmt: skip
+# names of rows that were written before
+_FORMER = {key.replace("_", " "): name for key, name in _SETTINGS.items()} | {"shapes": "shape"}
+_SWITCHES = {"True": "on", "False": "off", "None": ""}
+_DRAWN = 1 << 32
+
+
+def settings_said(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return torch's settings as conditions; what torch does not tell stays out."""
+    return of_today({name: str(settings[key]) for key, name in _SETTINGS.items() if key in settings})
+
+
+def of_today(conditions: Mapping[str, str]) -> dict[str, str]:
+    """Return conditions by the names and in the words of today.
+
+    A seed from 2**32 on is no condition: nobody chose it, torch drew it itself, another one for each process.
+    """
+    found = {}
+    for name, value in conditions.items():
+        told = _SWITCHES.get(value, value)
+        if told and not (name in ("seed", "torch seed") and _drawn(told)):
+            found[_FORMER.get(name, name)] = told
+    return found
+
+
+def _drawn(seed: str) -> bool:
+    number = seed.partition(" ")[0]  # "67280421310721 (not set by hand)"
+    return number.isdecimal() and (len(number) > 20 or int(number) >= _DRAWN)
