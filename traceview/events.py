@@ -176,6 +176,23 @@ class Memory(Table):
 
 
 @dataclass(frozen=True)
+class Noted:
+    """Hold what NAME.capture.json beside a file says. A profiler records some of it too; then that counts.
+
+    None: it does not say. `device` is "" where no CUDA device was there; `sized` with a `world_size` of None means
+    that nobody told the capture how many ranks there were.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)  # every condition, short and fit to show
+    device: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    switches: Mapping[str, bool] = field(default_factory=dict)
+    rank: int | None = None
+    world_size: int | None = None
+    sized: bool = False
+
+
+@dataclass(frozen=True)
 class Metadata:
     """Hold the white list of a file's metadata; nothing else of it is stored."""
 
@@ -191,7 +208,12 @@ class Metadata:
     base_ns: int | None = None
     schema_version: str | None = None
     display_unit: str | None = None
-    conditions: Mapping[str, str] = field(default_factory=dict)  # of NAME.capture.json beside the file
+    noted: Noted = field(default_factory=Noted)  # in NAME.capture.json beside the file
+
+    @property
+    def conditions(self) -> Mapping[str, str]:
+        """Return what was noted beside the file, by name."""
+        return self.noted.texts
 
 
 @dataclass(frozen=True)

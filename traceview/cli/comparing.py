@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +24,7 @@ from traceview.errors import UsageError
 from traceview.report.html import render_html
 from traceview.report.markdown import report_markdown
 from traceview.report.overview_view import build_overview, overview_blocks, overview_document
+from traceview.report.save import cleaned_texts
 from traceview.report.text_blocks import Block, plain_text
 from traceview.report.view import ReportOptions
 from traceview.units import public_label
@@ -86,12 +87,13 @@ def refuse_runs(runs: Sequence[str], found: Sequence[Target], force: bool) -> No
 
 def compared(base: Sequence[str], new: Sequence[str], reading: Reading, options: Options) -> Diff:
     """Read the runs of both sides and compare them."""
-    return compare([_side(p, reading) for p in base], [_side(p, reading) for p in new], options)
+    sides = _sides([*base, *new], reading)
+    return compare(sides[: len(base)], sides[len(base) :], options)
 
 
 def side_by_side(traces: Sequence[str], reading: Reading) -> Overview:
     """Read three runs or more and put them side by side."""
-    return overview([_side(path, reading) for path in traces])
+    return overview(_sides(traces, reading))
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,17 @@ class OverviewPainters:
 
     def _markdown(self) -> str:
         return report_markdown(build_overview(self.found, self.options))
+
+
+def _sides(paths: Sequence[str], reading: Reading) -> list[Side]:
+    """Read runs; beside a saved one, what the others noted is cleaned as its own was, so that equal texts stay equal."""
+    sides = [_side(path, reading) for path in paths]
+    if not any(side.analysis is None for side in sides):
+        return sides
+    return [
+        replace(s, conditions={**s.conditions, "captured": cleaned_texts(s.conditions["captured"])})
+        for s in sides
+    ]
 
 
 def _side(path: str, reading: Reading) -> Side:

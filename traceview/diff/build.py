@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from traceview.analyses import Analysis
 from traceview.analyses.workspace import Workspace
+from traceview.diff.recorded import device_of
 from traceview.diff.side import Side, measure
 from traceview.events import Trace
+from traceview.sources.conditions import contradictions, device_names, left_by
 
 
 def side_of(analysis: Analysis, label: str) -> Side:
@@ -26,11 +29,11 @@ def side_of(analysis: Analysis, label: str) -> Side:
 def conditions(analysis: Analysis) -> dict[str, Any]:
     """Return what must be alike for a comparison to mean something; None where it is not recorded."""
     trace, meta, facts = analysis.trace, analysis.trace.meta, analysis.facts
-    names = sorted({d.name for d in trace.devices if d.name})
-    dims = trace.arg("input_dims")
+    names = device_names(trace)
+    left = left_by(trace)
     return {
         "dialect": meta.dialect or None,
-        "device": ", ".join(names) or None,
+        **device_of(names, meta.noted),
         "device count": facts["device_count"],
         "versions": {k: str(v) for k, v in sorted(meta.versions.items())},
         "switches": dict(sorted(meta.switches.items())),
@@ -40,12 +43,14 @@ def conditions(analysis: Analysis) -> dict[str, Any]:
         "kernels": facts["kernel_count"],
         "linked": facts["kernels_linked"],
         "reliable": analysis.utilisation_reliable,
-        "shapes": bool(len(dims.rows)),
-        "stacks": bool(len(trace.arg("python_id").rows)),
-        "memory": bool(len(trace.memory)),
+        "left": left,
         "chosen": analysis.chosen or None,
         "peak memory": _peak_memory(trace),
         "captured": dict(meta.conditions),
+        "noted": meta.noted,
+        "contradictions": contradictions(
+            meta.noted, replace(meta, switches={**left, **meta.switches}), names
+        ),
     }
 
 

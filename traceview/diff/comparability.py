@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from traceview.diff.captured import KINDS as NOTED_KINDS
-from traceview.diff.captured import NOTED, noted
+from traceview.diff.captured import NOTED, noted, own_names
 from traceview.diff.conditions import (
     CARE,
     FEWEST_LAUNCHES,
@@ -23,6 +23,7 @@ from traceview.diff.conditions import (
     compared,
     text_of,
 )
+from traceview.diff.recorded import SWITCHES, recorded
 from traceview.diff.same_work import linked, same_work, shaped_work, share_of
 from traceview.diff.side import Side
 from traceview.errors import UsageError
@@ -42,7 +43,6 @@ __all__ = [
 EXPECTABLE = (
     "device", "versions", "steps", "shapes", "precision", "ranks", "profiler", "graphs", "order", "workers",
 )  # fmt: skip
-_SWITCHES = ("record_shapes", "with_stack", "profile_memory")
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,20 @@ class Comparability:
         return tuple(c.sentence for c in self.conditions if c.weight == self.verdict != FINE)
 
 
-def comparability(base: Side, new: Side, work: Matched, expected: Collection[str] = ()) -> Comparability:
-    """Return whether two runs may be compared; `expected` names of EXPECTABLE differ on purpose."""
+def check_expected(sides: Collection[Side], expected: Collection[str]) -> None:
+    """Refuse what is no condition: neither one of EXPECTABLE nor a name that a run noted of its own."""
+    own = dict.fromkeys(k for side in sides for k in own_names(side.conditions.get("captured") or {}))
     for name in expected:
-        if name not in EXPECTABLE:
-            raise UsageError(f"--expect {name!r} is no condition", f"use one of {', '.join(EXPECTABLE)}")
+        if name not in EXPECTABLE and name not in own:
+            known = ", ".join((*EXPECTABLE, *own))
+            raise UsageError(f"--expect {name!r} is no condition", f"use one of {known}")
+
+
+def comparability(base: Side, new: Side, work: Matched, expected: Collection[str] = ()) -> Comparability:
+    """Return whether two runs may be compared; what `expected` names differs on purpose."""
     matched, shaped, with_shapes = (share_of(work, f) for f in (linked, shaped_work, None))
     captured = noted(*(side.conditions.get("captured") or {} for side in (base, new)))
-    found = [*_recorded(base, new), *captured, *_measured(base, new)]
+    found = [*recorded(base, new), *captured, *_measured(base, new)]
     found += same_work(work, matched, shaped, with_shapes)
     conditions = tuple(_forgiven(c, expected) for c in found)
     weights = {c.weight for c in conditions}
@@ -91,55 +97,8 @@ _KIND = {
     "device model": "device", "device count": "device", "driver and framework": "versions",
     "compared steps": "steps", "ranks": "ranks", "graph launches": "graphs", "loader": "workers",
     "matched work": "shapes", "work with shapes": "shapes", "shapes": "shapes",
-    **{f"profiler: {s}": "profiler" for s in _SWITCHES}, "profiler switches": "profiler", **NOTED_KINDS,
+    **{f"profiler: {s}": "profiler" for s in SWITCHES}, "profiler switches": "profiler", **NOTED_KINDS,
 }  # fmt: skip
-
-
-def _recorded(base: Side, new: Side) -> list[Condition]:
-    """Compare what the profilers recorded about the runs."""
-    left, right = base.conditions, new.conditions
-    found = [
-        compared(
-            "device model", (left["device"], right["device"]), CARE,
-            "the devices differ: times compare, occupancy and bandwidth shares are clues only",
-        ),
-        compared(
-            "device count", (left["device count"], right["device count"]), CARE, "the number of devices differs"
-        ),
-        compared(
-            "ranks", (left["world size"], right["world size"]), REFUSED, "the number of ranks differs"
-        ),
-        compared(
-            "driver and framework", (left["versions"], right["versions"]), CARE, "versions differ"
-        ),
-    ]  # fmt: skip
-    switches = [{name: _switch(side, name) for name in _SWITCHES} for side in (base, new)]
-    if all(None in s.values() for s in switches) and not (left["switches"] or right["switches"]):
-        found.append(
-            Condition("profiler switches", "not recorded", "not recorded", True, CARE,
-                      "the profiler's switches are not recorded: they may differ")
-        )  # fmt: skip
-    for name in _SWITCHES:
-        pair = switches[0][name], switches[1][name]
-        if None in pair and None in (base.analysis, new.analysis):
-            continue  # a saved run keeps no trace of a switch that its file did not record
-        weight = REFUSED if None not in pair else CARE
-        found.append(
-            compared(f"profiler: {name}", pair, weight, f"the profiler's {name} differs, and so does its overhead")
-        )  # fmt: skip
-    return found
-
-
-# what a switch leaves in a trace: where it is there, the switch was on, whatever is recorded of it
-_LEFT_BY = {"record_shapes": "shapes", "with_stack": "stacks", "profile_memory": "memory"}
-
-
-def _switch(side: Side, name: str) -> bool | None:
-    """Return whether a switch was on, None where nothing tells."""
-    recorded = side.conditions["switches"].get(name)
-    if recorded is not None:
-        return bool(recorded)
-    return True if side.conditions[_LEFT_BY[name]] else None
 
 
 def _measured(base: Side, new: Side) -> list[Condition]:

@@ -6,7 +6,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from traceview.diff.claims import Floor, Judged, Judgement, Runs, judge_headlines, judge_rows, structure
-from traceview.diff.comparability import CARE, FINE, REFUSED, Comparability, Condition, Matched, comparability
+from traceview.diff.comparability import (
+    CARE,
+    FINE,
+    REFUSED,
+    Comparability,
+    Condition,
+    Matched,
+    check_expected,
+    comparability,
+)
 from traceview.diff.figures import Change, change
 from traceview.diff.matching import Group, KernelPair, match, pairs
 from traceview.diff.merge import merge
@@ -99,6 +108,7 @@ def _comparable(
 
     That is a matter of the work, however it is asked to be matched.
     """
+    check_expected((*base, *new), expected)
     found = comparability(base[0], new[0], _matched(runs.base_all, runs.new_all), expected)
     others = []
     for name, sides, measured in (("base", base, runs.base), ("new", new, runs.new)):

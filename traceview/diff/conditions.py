@@ -11,6 +11,7 @@ from traceview.diff.side import Measured
 from traceview.units import count
 
 REFUSED, CARE, FINE = "not comparable", "with care", "comparable"
+ONE_SIDED = "noted on one side only"
 LEAST_MATCHED = 0.80
 LEAST_SHAPED = 0.50
 FEWEST_LAUNCHES = 100  # below it a coverage says little

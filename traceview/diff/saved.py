@@ -15,8 +15,12 @@ import orjson
 
 from traceview.analyses.rules import COPIES
 from traceview.diff.chains import Node
+from traceview.diff.recorded import device_of
 from traceview.diff.side import Calls, Measured, Rows, Side, WorkRow
 from traceview.errors import InputError
+from traceview.events import Metadata, Noted
+from traceview.sources.conditions import contradictions
+from traceview.units import safe
 
 SCHEMA = "traceview.saved/1"
 LARGEST = 8_000_000  # bytes; a saved run has one at most
@@ -174,9 +178,13 @@ def _kernels(rows: tuple[WorkRow, ...], listed: Sequence[Mapping[str, Any]]) -> 
 def _conditions(document: Mapping[str, Any], rows: tuple[WorkRow, ...]) -> dict[str, Any]:
     kept, totals = document["conditions"], document["totals"]
     names = sorted({str(d["name"]) for d in kept["devices"] if d.get("name")})
+    noted, shaped = _noted(kept), any(row.chain and row.chain[0].shaped for row in rows)
+    seen = Metadata(
+        versions=kept["versions"], switches=kept["switches"], rank=kept.get("rank"), world_size=kept.get("world_size")
+    )  # fmt: skip
     return {
         "dialect": kept.get("dialect") or None,
-        "device": ", ".join(names) or None,
+        **device_of(names, noted),
         "device count": totals["device_count"],
         "versions": {k: v for k, v in sorted(kept["versions"].items()) if v is not None},
         "switches": dict(sorted(kept["switches"].items())),
@@ -186,10 +194,24 @@ def _conditions(document: Mapping[str, Any], rows: tuple[WorkRow, ...]) -> dict[
         "kernels": totals["kernel_count"],
         "linked": sum(row.launched for row in rows),
         "reliable": totals["utilisation_reliable"],
-        "shapes": any(row.chain and row.chain[0].shaped for row in rows),
-        "stacks": None,
-        "memory": None,
+        "left": {"record_shapes": True} if shaped else {},
         "chosen": kept.get("chosen"),
         "peak memory": None,
-        "captured": {str(k): str(v) for k, v in kept.get("captured", {}).items()},
+        "captured": dict(noted.texts),
+        "noted": noted,
+        "contradictions": contradictions(noted, seen, names),
     }
+
+
+def _noted(kept: Mapping[str, Any]) -> Noted:
+    """Return what was noted at capture; of runs saved by an earlier traceview only the texts."""
+    told = kept.get("noted") or {}
+    return Noted(
+        texts={safe(str(k)): safe(str(v)) for k, v in kept.get("captured", {}).items()},
+        device=told.get("device"),
+        versions={k: str(v) for k, v in told.get("versions", {}).items() if v is not None},
+        switches={k: bool(v) for k, v in told.get("switches", {}).items()},
+        rank=told.get("rank"),
+        world_size=told.get("world_size"),
+        sized=bool(told.get("sized")),
+    )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -103,11 +104,24 @@ def _conditions(analysis: Analysis) -> dict[str, Any]:
             {k: _plain(v) for k, v in {"key": d.key, "name": d.name, **d.properties}.items()}
             for d in trace.devices
         ],
-        "captured": {k: _plain(v) for k, v in meta.conditions.items()},
+        "captured": cleaned_texts(meta.conditions),
+        "noted": {
+            "device": _plain(meta.noted.device),
+            "versions": {_name(k): version(str(v)) for k, v in meta.noted.versions.items()},
+            "switches": dict(meta.noted.switches),
+            "rank": meta.noted.rank,
+            "world_size": meta.noted.world_size,
+            "sized": meta.noted.sized,
+        },
         "cut": trace.cut,
         "chosen": analysis.chosen or None,
         "warnings": {n.code: n.count for n in analysis.warnings if n.level == "warning"},
     }
+
+
+def cleaned_texts(noted: Mapping[str, str]) -> dict[str, str]:
+    """Return what was noted at capture without anything private; a run that is compared with a saved one has it so."""
+    return {_name(k): _name(v) for k, v in noted.items()}
 
 
 def _spread(places: np.ndarray, most: int) -> np.ndarray:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from traceview.crew import Crew
 from traceview.events import Trace
 from traceview.sources.assemble import assemble
-from traceview.sources.conditions import read_conditions
+from traceview.sources.conditions import read_conditions, with_noted
 from traceview.sources.container import Container
 from traceview.sources.parts import read_in_parts
 from traceview.sources.reader import check_used, collector_off, read_document
@@ -31,8 +30,7 @@ def read_file(path: str | Path, progress: Callable[[int], None] | None, crew: Cr
     document.log.note("trailing_data", damage.trailing)
     with collector_off():
         trace = assemble(document, name)
-    conditions = read_conditions(path)
-    return replace(trace, meta=replace(trace.meta, conditions=conditions)) if conditions else trace
+    return with_noted(trace, read_conditions(path))
 
 
 def read_text(blocks: Iterable[bytes], name: str) -> Trace:
