@@ -15,11 +15,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.analyses import making
 from tests.architecture.source import ROOT
+from traceview.analyses import analyze
 from traceview.capture.run_compare import compare_runs
+from traceview.capture.run_rows import run_of
+from traceview.capture.run_words import settings_said
 from traceview.capture.runs import APPLICATION, MIGRATIONS, Run, Runs
 from traceview.cli import run
 from traceview.errors import InputError, UsageError
+from traceview.sources import read_trace
 
 SAMPLE = ROOT / "sample_traces" / "demo" / "gpu-training-synthetic.json.gz"
 CONDITIONS = {"target": "m:f", "device": "cpu", "precision": "fp32", "shape": "1x8"}
@@ -92,8 +97,80 @@ def test_a_table_of_the_first_version_is_brought_up_to_date(table: Runs) -> None
             "INSERT INTO runs (written, kind, label, conditions, figures, samples) VALUES (1, 'bench', 'old', '{}', '{}', '[[5]]')"
         )
     base.close()
-    assert table.get(1) == Run("bench", "old", {}, {}, [[5]], "", 1, 1)
+    assert table.get(1) == Run("bench", "old", {}, {}, [[5]], "", 1, 1, {})
     assert table.add([measured(1)]) == [2]
+
+
+def test_rows_of_former_names_are_read_with_the_names_of_today(table: Runs) -> None:
+    former = {
+        "tf32 matmul": "False", "tf32 cudnn": "True", "cudnn benchmark": "None", "matmul precision": "highest",
+        "threads": "4", "shapes": "1x8", "seed": "8895348962708445725",
+    }  # fmt: skip
+    table.add(
+        [replace(measured(1), conditions=former), replace(measured(1), conditions={"seed": "4294967295"})]
+    )
+    assert table.get(1).conditions == {
+        "TF32 matmul": "off", "TF32 cuDNN": "on", "float32 matmul": "highest", "threads": "4", "shape": "1x8",
+    }  # fmt: skip
+    assert table.get(2).conditions == {"seed": "4294967295"}  # somebody chose it: below 2**32
+
+
+def test_bench_and_summary_word_the_same_settings_alike(tmp_path: Path) -> None:
+    settings = {
+        "tf32_matmul": False,
+        "tf32_cudnn": True,
+        "cudnn_benchmark": False,
+        "matmul_precision": "high",
+        "threads": 4,
+    }
+    document = {"schema": "traceview.capture/1", "settings": settings}
+    (tmp_path / "a.capture.json").write_text(json.dumps(document), encoding="utf-8")
+    (tmp_path / "a.json").write_bytes(making.text(making.op("aten::mm", 0, 1)))
+    noted = run_of(analyze(read_trace(tmp_path / "a.json"))).conditions
+    benched = settings_said(settings)
+    assert benched == {
+        "TF32 matmul": "off", "TF32 cuDNN": "on", "cuDNN benchmark": "off", "float32 matmul": "high", "threads": "4",
+    }  # fmt: skip
+    assert {k: noted[k] for k in benched} == benched
+
+
+def test_a_seed_that_torch_drew_is_no_condition_of_a_summary(tmp_path: Path) -> None:
+    for name, seed in (("a", 8895348962708445725), ("b", 4299594088817006754), ("c", 7)):
+        document = {"schema": "traceview.capture/1", "settings": {"seed": seed}}
+        (tmp_path / f"{name}.capture.json").write_text(json.dumps(document), encoding="utf-8")
+        (tmp_path / f"{name}.json").write_bytes(making.text(making.op("aten::mm", 0, 1)))
+    a, b, c = (run_of(analyze(read_trace(tmp_path / f"{n}.json"))).conditions for n in "abc")
+    assert a == b
+    assert "seed" not in a
+    assert c["seed"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("conditions", "[1]"), ("conditions", '{"a": 1}'), ("conditions", "no json"), ("conditions", None),
+        ("figures", '{"latency_ns": "x"}'), ("figures", '{"latency_ns": NaN}'), ("figures", '{"n": true}'),
+        ("figures", "[" * 100_000), ("samples", "[1]"), ("samples", '[["x"]]'), ("samples", "[[-1]]"),
+        ("samples", "[[1e3]]"), ("samples", f"[[{1 << 70}]]"), ("notes", "[]"), ("label", b"\xff"), ("written", "now"),
+        ("written", 1 << 60), ("trace", 5.5),
+    ],
+)  # fmt: skip
+def test_a_damaged_row_is_one_line_whoever_reads_it(
+    table: Runs, capsys: pytest.CaptureFixture[str], column: str, value: object
+) -> None:
+    table.add([measured(100, 101), measured(80, 81)])
+    with sqlite3.connect(table.path) as base:
+        definition = base.execute("SELECT sql FROM sqlite_master WHERE name = 'runs'").fetchone()[0]
+        loose = definition.replace(" NOT NULL", "").replace("TEXT", "").replace("INTEGER,", ",")
+        base.execute("ALTER TABLE runs RENAME TO former")
+        base.execute(loose.replace('"former"', "runs"))
+        base.execute("INSERT INTO runs SELECT * FROM former")
+        base.execute(f"UPDATE runs SET {column} = ? WHERE id = 2", [value])
+    base.close()
+    for words in (["list"], ["show", "2"], ["compare", "1", "2"], ["export"]):
+        assert command(table, *words) == 3
+        assert "run 2 is damaged (" in capsys.readouterr().err
+    assert command(table, "show", "1") == 0
 
 
 def test_a_table_of_a_newer_version_is_left_alone(table: Runs) -> None:
@@ -122,6 +199,7 @@ def test_a_file_of_another_program_is_left_alone(table: Runs) -> None:
 def test_a_difference_beyond_the_spread_between_runs_is_real() -> None:
     found = compare_runs(measured(100, 101, 102), measured(120, 121, 122))
     assert found.unequal == {}
+    assert found.relative is not None
     change, low, high = found.relative
     assert change == pytest.approx(20 / 101)
     assert low < change < high
@@ -132,7 +210,7 @@ def test_a_difference_within_the_spread_between_runs_is_not() -> None:
     # within each run the samples differ by 1 %, the medians of the runs by up to 10 %
     found = compare_runs(measured(100, 110, 104), measured(107, 99, 111))
     assert not found.is_real
-    assert found.relative[1] < 0 < found.relative[2]
+    assert found.interval.low < 0 < found.interval.high
 
 
 def drawn(random: np.random.Generator, shift: float) -> Run:
@@ -224,7 +302,109 @@ def test_a_comparison_as_json_holds_no_change_where_it_is_refused(
 
 def test_one_process_is_said_to_be_too_few(filled: Runs, capsys: pytest.CaptureFixture[str]) -> None:
     assert command(filled, "compare", "1", "4") == 0
-    assert "not proven: one process a side" in capsys.readouterr().out
+    assert "not proven: one process a side tells nothing" in capsys.readouterr().out
+
+
+def test_a_recording_is_not_told_to_be_benched(table: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    table.add([replace(measured(m), kind="summary") for m in (100, 150)])
+    assert command(table, "compare", "1", "2") == 0
+    said = capsys.readouterr().out
+    assert "not proven: one recording a side tells nothing" in said
+    assert "traceview diff" in said
+    assert "--repeat" not in said
+
+
+def test_what_could_not_have_been_seen_is_said(table: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    # medians 100 and 102, 101 and 103: pooled variance 2, two degrees of freedom, so the difference of the means varies by
+    # sqrt(2) and Student's t of 95 % is 4.303: 6.085 of 101
+    table.add([measured(100, 102), measured(101, 103)])
+    assert command(table, "compare", "1", "2") == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == (
+        "within the spread: no difference is shown; a change under ±6.0 % cannot be told with 2 and 2 processes; "
+        "--repeat 5 tells smaller ones"
+    )
+
+
+def test_an_interval_ends_where_no_time_can_be(table: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    table.add([measured(100, 200), measured(110, 190)])
+    assert command(table, "compare", "1", "2") == 0
+    assert "95 % interval -100.0% (no time is below 0) to +" in capsys.readouterr().out
+    assert command(table, "compare", "1", "2", "--format", "json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["interval"][0] == -1
+    assert found["interval_ns"][0] < -150_000
+    assert found["margin"] > 1
+
+
+def test_steps_of_no_length_have_no_shares(table: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    nothing = replace(measured(1), samples=[[0] * 12, [0] * 12])
+    table.add([nothing, nothing, measured(5, 5)])
+    assert command(table, "compare", "1", "2") == 0
+    assert "median 0 ns -> 0 ns: 95 % interval of the difference 0 ns to 0 ns" in capsys.readouterr().out
+    assert command(table, "compare", "1", "3") == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "slower"
+    assert command(table, "compare", "1", "3", "--format", "json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["change"], found["interval"], found["margin"], found["verdict"]) == (
+        None,
+        None,
+        None,
+        "slower",
+    )
+
+
+def test_an_expectation_that_no_run_knows_is_refused_with_those_they_know(
+    filled: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["1", "3"], ["1", "2"], ["1", "2", "--force"]):
+        assert command(filled, "compare", *words, "--expect", "precison") == 2
+        assert "--expect precison: no condition of these runs" in (said := capsys.readouterr().err)
+        assert "device, kind, precision, shape, target" in said
+    assert command(filled, "compare", "1", "2", "--expect", "kind") == 0
+
+
+def test_a_condition_of_one_side_is_said_and_refuses_nothing(
+    filled: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled.add([measured(80, 81, 82, seed="7")])
+    assert command(filled, "compare", "2", "5") == 0
+    assert "  seed: not noted | 7 (on one side only: not compared)\n" in capsys.readouterr().out
+    assert command(filled, "compare", "5", "2", "--format", "json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["one_sided"], found["unequal"]) == ({"seed": ["7", None]}, {})
+
+
+def test_runs_of_other_warm_up_and_iterations_are_not_compared(
+    filled: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled.add([measured(80, 81, **{"warm-up": w, "iterations": i}) for w, i in (("2", "5"), ("0", "200"))])
+    assert command(filled, "compare", "5", "6") == 4
+    assert "not comparable: warm-up, iterations differ" in capsys.readouterr().out
+    assert command(filled, "compare", "5", "6", "--expect", "warm-up", "--expect", "iterations") == 0
+
+
+def test_a_row_of_another_kind_is_not_compared_unless_expected(filled: Runs) -> None:
+    filled.add([replace(measured(80, 81, 82), kind="summary")])
+    assert command(filled, "compare", "2", "5") == 4
+    assert command(filled, "compare", "2", "5", "--expect", "kind") == 0
+
+
+def test_a_top_operator_is_shown_with_its_name_and_what_its_share_is_of(
+    table: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = {"top_op_share": 0.5}
+    notes = {"top_op": "aten::conv2d", "top_op_time": "host time"}
+    table.add([replace(measured(1), figures=figures, notes=notes), replace(measured(1), figures=figures)])
+    assert command(table, "show", "1") == 0
+    assert (
+        "  top operator: aten::conv2d, 50.0 % of the host time of all operators\n" in capsys.readouterr().out
+    )
+    assert command(table, "show", "2") == 0
+    assert "  top operator: 50.0 % of the time of all operators\n" in capsys.readouterr().out
+    assert command(table, "export") == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [r["top_op"] for r in rows] == ["aten::conv2d", ""]
 
 
 def test_runs_are_listed_the_newest_first(filled: Runs, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,8 @@ from traceview.errors import InputError, OutputError, UsageError
 DEFAULT = Path(".traceview") / "runs.sqlite"
 APPLICATION = 0x54524156  # "TRAV": what tells our files from other SQLite files
 BUSY_S = 30.0  # a writer waits for the others so long
-_LONGEST = 2**62  # ns
+_LONGEST, _LARGEST = 2**62, 1e300  # ns, and any figure
+_LAST_DAY = 2**38  # s
 _COLUMNS = "id, written, kind, label, conditions, figures, samples, trace, notes"
 # each brings a file from the version of its place to the next one
 MIGRATIONS = (
@@ -151,7 +152,7 @@ def _run(row: Sequence[Any]) -> Run:
         found = Run(
             _checked(kind, str), _checked(label, str), of_today(_pairs(conditions, str)),
             _pairs(figures, (int, float, type(None))), _samples(samples), _checked(trace, str),
-            number, _checked(written, int), _pairs(notes, str),
+            number, _day(written), _pairs(notes, str),
         )  # fmt: skip
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(
@@ -172,9 +173,19 @@ _KINDS = {str: "text", int: "number", dict: "table", list: "list"}
 def _pairs(text: Any, kind: Any) -> dict[str, Any]:
     pairs = _checked(json.loads(text), dict)
     for name, value in pairs.items():
-        if not isinstance(value, kind) or isinstance(value, bool):
+        if not isinstance(value, kind) or isinstance(value, bool) or (kind is not str and not _finite(value)):
             raise TypeError(f"{name}: {str(value)[:40]!r}")
     return dict(pairs)
+
+
+def _day(value: Any) -> int:
+    if not 0 <= _checked(value, int) < _LAST_DAY:
+        raise ValueError(f"written at {value}")
+    return int(value)
+
+
+def _finite(value: float | None) -> bool:
+    return value is None or abs(value) < _LARGEST  # no NaN either
 
 
 def _samples(text: Any) -> list[list[int]]:

@@ -19,6 +19,7 @@ from traceview.report.csv_file import plain
 from traceview.units import count, data_size, duration, plural, safe, significant
 from traceview.units import share as percent
 
+_MORE = 5  # processes that tell a smaller change than the usual two
 _LISTED = ("shape", "precision", "device")
 
 
@@ -64,11 +65,22 @@ def print_run(table: str | None, number: int) -> None:
         f"run {run.id}: {run.kind} {run.label}, {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(run.written))}"
     ]
     lines += [f"  {k}: {v}" for k, v in run.conditions.items()]
-    lines += [f"  {_called(k)}: {text}" for k, v in run.figures.items() if (text := figure(k, v))]
+    for name, value in run.figures.items():
+        if name == "top_op_share" and value is not None:
+            lines.append(_of_operators(run, value))
+        elif text := figure(name, value):
+            lines.append(f"  {_called(name)}: {text}")
     lines.append(f"  samples: {', '.join(str(len(s)) for s in run.samples)}")
     if run.trace:
         lines.append(f"  trace: {run.trace}")
     click.echo("\n".join(safe(line) for line in lines))
+
+
+def _of_operators(run: Run, share: float) -> str:
+    """Say of what the top operator's share is: not of an iteration."""
+    time = run.notes.get("top_op_time", "time")
+    name = f"{run.notes['top_op']}, " if "top_op" in run.notes else ""
+    return f"  top operator: {name}{percent(share)} of the {time} of all operators"
 
 
 def _called(figure_name: str) -> str:
@@ -84,7 +96,8 @@ def print_comparison(
     """Print what differs between two runs; return the exit status."""
     runs, (force, form) = Runs(table), how
     found = compare_runs(runs.get(numbers[0]), runs.get(numbers[1]))
-    refused = [] if force else found.refused(expected)
+    refused = found.refused(expected)
+    refused = [] if force else refused
     if form == "json":
         print_json(document(found, refused))
     else:
@@ -96,30 +109,59 @@ def _said(found: Compared, refused: Sequence[str]) -> list[str]:
     base, new = found.base, found.new
     lines = [f"run {base.id} ({base.label}) and run {new.id} ({new.label})"]
     lines += [f"  {k}: {a} | {b}" for k, (a, b) in found.unequal.items()]
+    lines += [
+        f"  {k}: {a or 'not noted'} | {b or 'not noted'} (on one side only: not compared)"
+        for k, (a, b) in found.one_sided.items()
+    ]
     if refused:
         return [
             *lines,
             f"not comparable: {', '.join(refused)} differ; --expect {refused[0]} where that is meant, or --force",
         ]
-    change, low, high = found.relative
-    lines.append(
-        f"median {duration(found.centres[0])} -> {duration(found.centres[1])}: {change:+.1%}, "
-        f"95 % interval {low:+.1%} to {high:+.1%}, of {found.processes[0]} and {plural(found.processes[1], 'process', 'processes')}"
-    )
+    return [*lines, _difference(found), _judged(found)]
+
+
+def _difference(found: Compared) -> str:
+    medians = f"median {duration(found.centres[0])} -> {duration(found.centres[1])}"
+    if found.relative is None:
+        ends = [f"{'+' if end > 0 else ''}{duration(end)}" for end in found.interval[1:]]
+        said = f"95 % interval of the difference {ends[0]} to {ends[1]}"
+    else:
+        change, low, high = found.relative
+        cut = " (no time is below 0)" if low == -1 else ""
+        said = f"{change:+.1%}, 95 % interval {low:+.1%}{cut} to {high:+.1%}"
+    base, new = found.processes
+    return f"{medians}: {said}, of {base} and {plural(new, 'process', 'processes')}"
+
+
+def _judged(found: Compared) -> str:
+    """Say whether the difference is real, and where it is not shown, what could have been."""
     if found.is_real:
-        lines.append("faster" if change < 0 else "slower")
-    elif min(found.processes) < 2:
-        lines.append(
+        return _verdict(found)
+    benched = found.base.kind == found.new.kind == "bench"
+    least = min(found.processes)
+    if least < 2 and benched:
+        return (
             "not proven: one process a side tells nothing of the spread between runs; bench with --repeat 3"
         )
-    else:
-        lines.append("within the spread: no difference is shown")
-    return lines
+    if least < 2:
+        return (
+            "not proven: one recording a side tells nothing of the spread between runs; "
+            "give several of each side to 'traceview diff' (--also-base, --also-new)"
+        )
+    more = f"; --repeat {max(_MORE, 2 * least)} tells smaller ones" if benched else ""
+    unseen = (
+        f"; a change under ±{percent(found.margin)} cannot be told with {found.processes[0]} and "
+        f"{plural(found.processes[1], 'process', 'processes')}{more}"
+        if found.margin
+        else ""
+    )
+    return f"within the spread: no difference is shown{unseen}"
 
 
 def document(found: Compared, refused: Collection[str]) -> dict[str, Any]:
     """Return a comparison as JSON."""
-    change, low, high = found.relative
+    change, low, high = found.relative or (None, None, None)
     known = not refused
     return {
         "schema": "traceview.runs-compare/1",
@@ -127,38 +169,43 @@ def document(found: Compared, refused: Collection[str]) -> dict[str, Any]:
         "base": found.base.id,
         "new": found.new.id,
         "unequal": {k: list(v) for k, v in found.unequal.items()},
+        "one_sided": {k: list(v) for k, v in found.one_sided.items()},
         "refused": list(refused),
         "base_ns": found.centres[0],
         "new_ns": found.centres[1],
         "change": change if known else None,
-        "interval": [low, high] if known else None,
+        "interval": [low, high] if known and change is not None else None,
+        "interval_ns": [found.interval.low, found.interval.high] if known else None,
+        "margin": found.margin if known else None,
         "processes": list(found.processes),
-        "verdict": "not comparable" if refused else _verdict(found, change),
+        "verdict": "not comparable" if refused else _verdict(found),
     }
 
 
-def _verdict(found: Compared, change: float) -> str:
+def _verdict(found: Compared) -> str:
     if not found.is_real:
         return "not shown"
-    return "faster" if change < 0 else "slower"
+    return "faster" if found.interval.estimate < 0 else "slower"
 
 
 def print_export(table: str | None, form: str, label: str | None) -> None:
     """Print all runs as CSV or JSON."""
     found = list(reversed(Runs(table).rows(label)))
     if form == "json":
-        fields = ("id", "written", "kind", "label", "conditions", "figures", "samples", "trace")
+        fields = ("id", "written", "kind", "label", "conditions", "figures", "samples", "trace", "notes")
         print_json(
             {"schema": "traceview.runs/1", "runs": [{f: getattr(r, f) for f in fields} for r in found]}
         )
         return
     conditions = list(dict.fromkeys(k for r in found for k in r.conditions))
     figures = list(dict.fromkeys(k for r in found for k in r.figures))
+    notes = list(dict.fromkeys(k for r in found for k in r.notes))
     out = io.StringIO()
     write = csv.writer(out, lineterminator="\n")
-    write.writerow(["id", "written", "kind", "label", *conditions, *figures, "trace"])
+    write.writerow(["id", "written", "kind", "label", *conditions, *figures, *notes, "trace"])
     for r in found:
         texts = [r.label, *(r.conditions.get(k, "") for k in conditions)]
         numbers = [r.figures.get(k) for k in figures]
-        write.writerow([r.id, r.written, r.kind, *map(plain, texts), *numbers, plain(r.trace)])
+        ends = [*(r.notes.get(k, "") for k in notes), r.trace]
+        write.writerow([r.id, r.written, r.kind, *map(plain, texts), *numbers, *map(plain, ends)])
     click.echo(out.getvalue(), nl=False)
