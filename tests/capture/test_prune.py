@@ -103,8 +103,9 @@ def test_without_yes_nothing_is_deleted_and_all_is_listed(
     assert run(["prune", str(three), "--keep", "1", "--max-age", "30h"]) == 0
     assert names(three) == before
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("train  2 files, ")
+    assert said[0].startswith("train-pid90-w0  2 files, ")
     assert said[0].endswith(": not among the newest 1")
+    assert said[1].startswith("train-rank0..1-pid70..71-w0..1  8 files, ")
     assert said[1].endswith(": not among the newest 1, too old")
     assert said[2].startswith("would delete 2 captures of 3, ")
     assert said[2].endswith("--yes deletes")
@@ -235,3 +236,155 @@ def test_what_is_no_age_and_no_size_is_refused(text: str) -> None:
 
 def test_a_folder_that_is_none_is_said(tmp_path: Path) -> None:
     assert run(["prune", str(tmp_path / "nowhere"), "--keep", "1"]) == 3
+
+
+def sets(folder: Path) -> list[list[str]]:
+    """Return the traces of each capture, the newest capture first."""
+    return [
+        [
+            f.path.name.removesuffix(".pt.trace.json")
+            for f in c.files
+            if f.path.name.endswith(".pt.trace.json")
+        ]
+        for c in captures(folder)
+    ]
+
+
+def test_what_one_shell_started_again_and_again_is_as_many_captures(tmp_path: Path) -> None:
+    for launch, hours in enumerate((40, 30, 20, 10)):
+        trace(tmp_path, f"job-rank0-pid{50 + launch}-w0", hours, "parent-9")
+    assert sets(tmp_path) == [[f"job-rank0-pid{pid}-w0"] for pid in (53, 52, 51, 50)]
+    assert gone(tmp_path, "--keep", "3") == [
+        "job-rank0-pid50-w0.capture.json",
+        "job-rank0-pid50-w0.pt.trace.json",
+    ]
+
+
+def test_ranks_and_windows_of_one_launch_stay_together_among_others_of_the_same_shell(tmp_path: Path) -> None:
+    for launch, hours in ((1, 20), (2, 10)):
+        for rank in (0, 1):
+            for window in (0, 1):  # half an hour apart
+                name = f"job-rank{rank}-tp{rank}-pid{launch}{rank}-w{window}"
+                trace(tmp_path, name, hours - window / 2 - rank / 1000, "parent-9")
+    assert sets(tmp_path) == [
+        [f"job-rank{r}-tp{r}-pid{launch}{r}-w{w}" for r in (0, 1) for w in (0, 1)] for launch in (2, 1)
+    ]
+
+
+@pytest.mark.parametrize("told", ["elastic-7", "slurm-8.0", "process-ab"])
+def test_a_run_that_tells_its_launch_stays_whole_when_a_rank_was_restarted(tmp_path: Path, told: str) -> None:
+    trace(tmp_path, "job-rank0-pid10-w0", 20, told)
+    trace(tmp_path, "job-rank0-pid99-w0", 10, told)
+    assert len(captures(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("broken", [None, b"", b'{"schema": "traceview.cap', b"[]"])
+def test_a_rank_without_a_sidecar_lives_and_dies_with_the_others(
+    tmp_path: Path, broken: bytes | None
+) -> None:
+    trace(tmp_path, "train-rank0-pid10-w0", 30)
+    if broken is not None:
+        (tmp_path / "train-rank0-pid10-w0.capture.json").write_bytes(broken)
+    trace(tmp_path, "train-rank1-pid11-w0", 30.01, "elastic-7")
+    trace(tmp_path, "train-rank1-pid11-w1", 5, "elastic-7")
+    trace(tmp_path, "other-rank0-pid9-w0", 1, "process-x")
+    assert sets(tmp_path) == [
+        ["other-rank0-pid9-w0"],
+        ["train-rank0-pid10-w0", "train-rank1-pid11-w0", "train-rank1-pid11-w1"],
+    ]
+    assert gone(tmp_path, "--max-age", "20h") == []
+    assert "train-rank0-pid10-w0.pt.trace.json" in gone(tmp_path, "--max-age", "4h")
+
+
+def test_a_window_without_a_sidecar_joins_its_process_between_two_others(tmp_path: Path) -> None:
+    trace(tmp_path, "train-pid10-w0", 30, "process-a")
+    trace(tmp_path, "train-pid10-w1", 20)
+    trace(tmp_path, "train-pid10-w2", 10, "process-a")
+    assert len(captures(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "hours"),
+    [
+        ("train-rank0-pid12-w0", 30),  # that rank is there, as another process
+        ("train-rank2-pid12-w0", 30.1),  # six minutes before
+        ("train-rank2-pid12-w0", 29.9),
+        ("eval-rank2-pid12-w0", 30),  # another label
+        ("sub/train-rank2-pid12-w0", 30),  # another folder
+    ],
+)
+def test_a_trace_without_a_sidecar_that_no_capture_lacks_stays_alone(
+    tmp_path: Path, name: str, hours: float
+) -> None:
+    for rank in (0, 1):
+        trace(tmp_path, f"train-rank{rank}-pid1{rank}-w0", 30, "elastic-7")
+    at = tmp_path / name
+    trace(at.parent, at.name, hours)
+    assert sorted(len(c.files) for c in captures(tmp_path)) == [1, 4]
+
+
+def test_a_trace_joins_the_nearest_of_two_captures_that_lack_it(tmp_path: Path) -> None:
+    trace(tmp_path, "train-rank1-pid11-w0", 30, "elastic-7")
+    trace(tmp_path, "train-rank1-pid21-w0", 30.04, "elastic-8")  # 144 seconds before
+    trace(tmp_path, "train-rank0-pid20-w0", 30.03)  # 108 and 36 seconds away
+    assert sets(tmp_path) == [["train-rank1-pid11-w0"], ["train-rank0-pid20-w0", "train-rank1-pid21-w0"]]
+
+
+def test_captures_of_one_label_can_be_told_apart_in_the_list(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace(tmp_path / "a", "job-pid1-w0", 40, "process-1")
+    trace(
+        tmp_path / "a", "job-pid1-w0-2", 30, "process-2"
+    )  # a container, where each process has the same pid
+    trace(tmp_path / "a", "host_0.170", 25)
+    for rank in range(3):
+        trace(tmp_path / "a", f"job-rank{rank}-pp{rank // 2}-pid{rank + 5}-w4", 20, "elastic-1")
+    trace(tmp_path / "a", "job-pid9-w0", 1, "process-3")
+    assert run(["prune", str(tmp_path), "--keep", "1"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[:4]] == [
+        "a/job-rank0..2-pp0..1-pid5..7-w4", "a/host_0.170", "a/job-pid1-w0-2", "a/job-pid1-w0",
+    ]  # fmt: skip
+
+
+def test_what_holds_a_condemned_capture_back_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(4):
+        trace(
+            tmp_path, f"job-pid{number}-w0", number / 100, f"process-{number}"
+        )  # 0, 36, 72 and 108 seconds ago
+    assert run(["prune", str(tmp_path), "--keep", "2", "--max-size", "1B"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "1 capture beyond the limits stays: the newest",
+        "3 captures beyond the limits stay: written to within two minutes",
+        "would delete 0 captures of 4, 0 B",
+    ]
+
+
+def test_a_prune_that_was_interrupted_anywhere_is_completed_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unlink = Path.unlink
+    for deleted in range(len(OLDEST) + 1):
+        folder = tmp_path / str(deleted)
+        for rank in (0, 1):
+            for window in (0, 1):
+                trace(folder, f"train-rank{rank}-pid{70 + rank}-w{window}", 50 - 10 * window, "elastic-7")
+        trace(folder, "train-pid91-w0", 10, "process-cd")
+        done: list[str] = []
+
+        def stopped(path: Path, done: list[str] = done, most: int = deleted) -> None:
+            if len(done) == most:
+                raise KeyboardInterrupt
+            done.append(path.name)
+            unlink(path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(retention.Path, "unlink", stopped)
+            run(["prune", str(folder), "--keep", "1", "--yes"])
+        assert len(names(folder)) == len(OLDEST) + 2 - deleted
+        for sidecar in folder.glob("*.capture.json"):  # none is left that no trace leads to
+            assert sidecar.with_name(sidecar.name.replace(".capture.json", ".pt.trace.json")).exists()
+        assert run(["prune", str(folder), "--keep", "1", "--yes"]) == 0
+        assert names(folder) == ["train-pid91-w0.capture.json", "train-pid91-w0.pt.trace.json"]

@@ -1,26 +1,33 @@
 """Decide which captures of a folder may go, and delete them: whole ones, traces only, nothing outside.
 
-A capture is all ranks and windows of one label and run, with their sidecars. Files with a sidecar tell their run;
-of others those belong together that lie in one folder, differ in the digits of their names only, and were written
-within two minutes of each other. Whatever is no trace by its content stays, and so does the newest capture.
+`capture_sets` says which files are one capture. Whatever is no trace by its content stays, and so does the newest capture.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from traceview.errors import InputError, UsageError
-from traceview.sources.choose import TOGETHER_S, is_trace
-from traceview.sources.conditions import LARGEST, SCHEMA, SUFFIX
-from traceview.sources.metadata import label_of
+from traceview.capture.capture_sets import Capture, File, captures, seen
+from traceview.errors import UsageError
 
+__all__ = [
+    "Capture",
+    "Condemned",
+    "File",
+    "Limits",
+    "captures",
+    "condemned",
+    "delete",
+    "judged",
+    "parse_age",
+    "parse_size",
+]
+
+NEWEST, AT_WORK = "the newest", "written to within two minutes"
 QUIET_S = 120.0  # a capture written to within this time may still be at work: another rank, the next window
 _AGES = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _SIZES = {
@@ -34,9 +41,6 @@ _SIZES = {
     "GIB": 2**30,
     "TIB": 2**40,
 }
-_PLACE = re.compile(
-    r"(?:-(?:rank|tp|pp|dp|ep|cp|sp)\d+)*-pid\d+-w\d+(?:-\d+)?$"
-)  # what a name says besides its label
 
 
 @dataclass(frozen=True)
@@ -52,37 +56,12 @@ class Limits:
             raise UsageError("nothing says what may go", "give --keep, --max-age or --max-size")
 
 
-class File(NamedTuple):
-    """Hold a file as it was when it was listed."""
-
-    path: Path
-    size: int
-    written: float
-
-
-@dataclass(frozen=True)
-class Capture:
-    """Hold the files of a capture; `label` is how it is called."""
-
-    label: str
-    files: tuple[File, ...]
-
-    @property
-    def written(self) -> float:
-        """Return when its newest file was written."""
-        return max(f.written for f in self.files)
-
-    @property
-    def size(self) -> int:
-        """Return the bytes of all its files."""
-        return sum(f.size for f in self.files)
-
-
 class Condemned(NamedTuple):
-    """Hold a capture that may go, and why."""
+    """Hold a capture that a limit condemns, why, and what holds it back all the same ("": nothing, it may go)."""
 
     capture: Capture
     reason: str
+    held: str = ""
 
 
 def parse_age(text: str) -> float:
@@ -101,68 +80,8 @@ def parse_size(text: str) -> int:
     return int(float(found[1]) * _SIZES[found[2].upper()])
 
 
-def captures(folder: Path) -> list[Capture]:
-    """Return the captures below a folder, the newest first; no link is followed."""
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder", "name the folder of the traces")
-    told: dict[tuple[str, ...], list[File]] = {}
-    untold: dict[tuple[str, ...], list[File]] = {}
-    for trace in _traces(folder):
-        name, sidecar = label_of(trace.path.name), _sidecar(trace.path)
-        place = str(trace.path.parent)
-        if sidecar is not None:
-            told.setdefault((place, _PLACE.sub("", name), sidecar[1]), []).extend((trace, sidecar[0]))
-        else:
-            untold.setdefault((place, re.sub(r"\d+", "#", trace.path.name)), []).append(trace)
-    found = [Capture(key[1], tuple(sorted(files))) for key, files in told.items()]
-    for files in untold.values():
-        found += [Capture(label_of(g[0].path.name), tuple(sorted(g))) for g in _together(files)]
-    return sorted(found, key=lambda c: (-c.written, c.label))
-
-
-def _traces(folder: Path) -> Iterator[File]:
-    for root, folders, names in os.walk(folder, followlinks=False):
-        folders[:] = [f for f in folders if not f.startswith(".")]
-        for name in names:
-            path = Path(root, name)
-            if name.startswith(".") or name.endswith(SUFFIX) or path.is_symlink():
-                continue
-            with suppress(OSError):  # a writer or another prune may have taken it away
-                if path.is_file() and is_trace(path):
-                    yield _seen(path)
-
-
-def _seen(path: Path) -> File:
-    status = path.lstat()
-    return File(path, status.st_size, status.st_mtime)
-
-
-def _sidecar(trace: Path) -> tuple[File, str] | None:
-    """Return the sidecar of a trace and the run that it tells."""
-    path = trace.with_name(label_of(trace.name) + SUFFIX)
-    with suppress(OSError, ValueError, RecursionError):
-        if path.is_symlink() or path.stat().st_size > LARGEST:
-            return None
-        document = json.loads(path.read_bytes())
-        if isinstance(document, dict) and document.get("schema") == SCHEMA:
-            return _seen(path), str(document.get("run"))
-    return None
-
-
-def _together(files: list[File]) -> Iterator[list[File]]:
-    """Yield files that were written one soon after the other."""
-    ordered = sorted(files, key=lambda f: f.written)
-    group = ordered[:1]
-    for file in ordered[1:]:
-        if file.written - group[-1].written > TOGETHER_S:
-            yield group
-            group = []
-        group.append(file)
-    yield group
-
-
-def condemned(found: Sequence[Capture], limits: Limits, now: float) -> list[Condemned]:
-    """Return which of the captures, the newest first, may go: any one limit condemns, the newest stays."""
+def judged(found: Sequence[Capture], limits: Limits, now: float) -> list[Condemned]:
+    """Return those of the captures, the newest first, that any one limit condemns; the newest is held back."""
     size, result = 0, []
     for place, capture in enumerate(found):
         size += capture.size
@@ -173,15 +92,22 @@ def condemned(found: Sequence[Capture], limits: Limits, now: float) -> list[Cond
             reasons.append("too old")
         if limits.size is not None and size > limits.size:
             reasons.append("beyond the size")
-        if place and reasons and now - capture.written > QUIET_S:
-            result.append(Condemned(capture, ", ".join(reasons)))
+        held = NEWEST if not place else AT_WORK if now - capture.written <= QUIET_S else ""
+        if reasons:
+            result.append(Condemned(capture, ", ".join(reasons), held))
     return result
+
+
+def condemned(found: Sequence[Capture], limits: Limits, now: float) -> list[Condemned]:
+    """Return which of the captures, the newest first, may go."""
+    return [entry for entry in judged(found, limits, now) if not entry.held]
 
 
 def delete(capture: Capture, folder: Path) -> tuple[int, list[str]]:
     """Delete a capture; return the bytes that are free now, and what could not be deleted.
 
-    A capture of which a file has changed since it was listed is left as it is: somebody writes to it.
+    A capture of which a file has changed since it was listed is left as it is: somebody writes to it. Each sidecar goes
+    before its trace: where this is interrupted, what is left is a trace, which the next prune finds by its content.
     """
     root = folder.resolve()
     if any(_changed(file) for file in capture.files):
@@ -204,6 +130,6 @@ def delete(capture: Capture, folder: Path) -> tuple[int, list[str]]:
 def _changed(file: File) -> bool:
     """Tell whether a file was written to or replaced; one that is gone is no reason to keep the others."""
     try:
-        return _seen(file.path) != file
+        return seen(file.path) != file
     except FileNotFoundError:
         return False
