@@ -32,7 +32,7 @@ def run_bench(target: str, options: Mapping[str, Any], form: str, quiet: bool) -
 
     def tell(text: str) -> None:
         if not quiet:
-            say(f"traceview: {safe(text)}")
+            say("traceview: " + "\n".join(safe(line) for line in text.splitlines()))
 
     found = bench(wishes, tell)
     if form == "json":
