@@ -418,7 +418,8 @@ class Cuda:
 def cuda(torch: Any, monkeypatch: pytest.MonkeyPatch) -> Cuda:
     """Return a played torch.cuda; the state of the device is read from it too."""
     played = Cuda()
-    monkeypatch.setattr(devices, "_door", lambda name: None if name == "cpu" else played)
+    for name in ("set_device", "synchronize", "reset_peak_memory_stats", "max_memory_allocated", "Event"):
+        monkeypatch.setattr(torch.cuda, name, getattr(played, name))
 
     def state() -> dict[str, Any]:
         played.log.append("state")
@@ -686,6 +687,16 @@ def test_a_profiled_pass_that_fails_loses_no_timings(torch: Any, tmp_path: Path)
     assert timed.spread is not None
     assert timed.doubts == ("the profiled pass failed: RuntimeError: not while profiled",)
     assert any("given.py" in t for t in told)
+
+
+def test_traces_that_cannot_be_kept_lose_no_timings(torch: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    body = "def factory():\n    return torch.nn.Identity(), torch.rand"
+    where = str(tmp_path / "file" / "traces")
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8),), warmup=0, iters=4, repeat=1, profile=where)
+    (timed,) = bench(wishes, str).timed
+    assert len(timed.samples[0]) == 4
+    assert [d.partition(":")[0] for d in timed.doubts] == ["the profiled pass failed"]
 
 
 def test_what_a_model_writes_need_not_be_text(

@@ -105,6 +105,7 @@ def test_rows_of_former_names_are_read_with_the_names_of_today(table: Runs) -> N
     former = {
         "tf32 matmul": "False", "tf32 cudnn": "True", "cudnn benchmark": "None", "matmul precision": "highest",
         "threads": "4", "shapes": "1x8", "seed": "8895348962708445725",
+        "torch seed": "8895348962708445725 (not set by hand)", "world size": "not told",
     }  # fmt: skip
     table.add(
         [replace(measured(1), conditions=former), replace(measured(1), conditions={"seed": "4294967295"})]
@@ -369,7 +370,7 @@ def test_a_condition_of_one_side_is_said_and_refuses_nothing(
 ) -> None:
     filled.add([measured(80, 81, 82, seed="7")])
     assert command(filled, "compare", "2", "5") == 0
-    assert "  seed: not noted | 7 (on one side only: not compared)\n" in capsys.readouterr().out
+    assert "  noted by run 5 only, not compared: seed 7\n" in capsys.readouterr().out
     assert command(filled, "compare", "5", "2", "--format", "json") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["one_sided"], found["unequal"]) == ({"seed": ["7", None]}, {})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from traceview.sources.conditions import DRAWN, NOT_TOLD
+
 # of torch's settings those that change the time of an inference
 _SETTINGS = {
     "tf32_matmul": "TF32 matmul", "tf32_cudnn": "TF32 cuDNN", "cudnn_benchmark": "cuDNN benchmark",
@@ -12,8 +14,7 @@ _SETTINGS = {
 }  # fmt: skip
 # names of rows that were written before
 _FORMER = {key.replace("_", " "): name for key, name in _SETTINGS.items()} | {"shapes": "shape"}
-_SWITCHES = {"True": "on", "False": "off", "None": ""}
-_DRAWN = 1 << 32
+_SWITCHES = {"True": "on", "False": "off", "None": "", NOT_TOLD: ""}
 
 
 def settings_said(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -24,7 +25,7 @@ def settings_said(settings: Mapping[str, Any]) -> dict[str, str]:
 def of_today(conditions: Mapping[str, str]) -> dict[str, str]:
     """Return conditions by the names and in the words of today.
 
-    A seed from 2**32 on is no condition: nobody chose it, torch drew it itself, another one for each process.
+    What nobody could tell is left out. A seed from 2**32 on is no condition: nobody chose it, torch drew it itself, another one for each process.
     """
     found = {}
     for name, value in conditions.items():
@@ -36,4 +37,4 @@ def of_today(conditions: Mapping[str, str]) -> dict[str, str]:
 
 def _drawn(seed: str) -> bool:
     number = seed.partition(" ")[0]  # "67280421310721 (not set by hand)"
-    return number.isdecimal() and (len(number) > 20 or int(number) >= _DRAWN)
+    return number.isdecimal() and (len(number) > 20 or int(number) >= DRAWN)

@@ -109,10 +109,9 @@ def _said(found: Compared, refused: Sequence[str]) -> list[str]:
     base, new = found.base, found.new
     lines = [f"run {base.id} ({base.label}) and run {new.id} ({new.label})"]
     lines += [f"  {k}: {a} | {b}" for k, (a, b) in found.unequal.items()]
-    lines += [
-        f"  {k}: {a or 'not noted'} | {b or 'not noted'} (on one side only: not compared)"
-        for k, (a, b) in found.one_sided.items()
-    ]
+    for side, run in enumerate((base, new)):
+        if only := [f"{k} {p[side]}" for k, p in found.one_sided.items() if p[side] is not None]:
+            lines.append(f"  noted by run {run.id} only, not compared: {'; '.join(only)}")
     if refused:
         return [
             *lines,

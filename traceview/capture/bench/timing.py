@@ -144,7 +144,7 @@ def profile_point(loaded: Loaded, point: Point, folder: Path, label: str) -> dic
             call(loaded.model, given)
             recorded.step()
     if not recorded.files:
-        return {}
+        return {"failed": "no trace was written"}
     return {"trace": recorded.files[0].name, **told(recorded.files[0])}
 
 

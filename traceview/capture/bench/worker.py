@@ -44,7 +44,7 @@ def timed(spec: dict[str, Any], keep: Keep) -> None:
     spec = {**spec, "device": devices.choose(spec["device"])}
     loaded = _try(lambda: load(spec["target"], spec["device"], spec["precision"], spec["seed"]))
     if isinstance(loaded, dict):
-        keep({"broken": loaded})
+        keep({"refused": loaded["refused"]} if "refused" in loaded else {"broken": loaded})
         return
     how = [spec[k] for k in ("device", "precision", "warmup", "iters", "seed")]
     points = [Point(tuple(shape), *how) for shape in spec["shapes"]]
@@ -86,8 +86,8 @@ def _try(action: Callable[[], Any]) -> Any:
     """
     try:
         return action()
-    except TraceviewError:
-        raise
+    except TraceviewError as error:
+        return {"failed": error.message, "refused": [error.message, error.hint]}
     except Exception as error:  # noqa: BLE001 - see above
         return {"failed": _reason(error), "where": _where(error)}
 
