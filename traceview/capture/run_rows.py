@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traceview.analyses import Analysis
+from traceview import Analysis
 from traceview.capture.run_words import of_today
 from traceview.capture.runs import Run
 from traceview.report.cleaning import cleaned, version

@@ -150,8 +150,7 @@ def profile_point(loaded: Loaded, point: Point, folder: Path, label: str) -> dic
 
 def told(trace: Path) -> dict[str, Any]:
     """Return what a bench asks of a trace."""
-    from traceview.analyses import analyze
-    from traceview.sources import read_trace
+    from traceview import analyze, read_trace
 
     analysis = analyze(read_trace(trace, parts=1))
     table, copies = analysis.operators, analysis.copies
