@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import getpass
 import json
+import os
+import platform
 import socket
 import sys
 from pathlib import Path
@@ -41,9 +43,9 @@ def test_a_sidecar_tells_the_conditions_of_its_window(torch: Any, tmp_path: Path
     }  # fmt: skip
     assert told["versions"]["PyTorch"] == torch.__version__
     settings = told["settings"]
+    assert "autocast" not in settings  # no module ran, so what is off here may be on in the model
     assert (settings["inference_mode"], settings["seed"], settings["threads"]) == (True, 7, 1)
     assert settings["default_dtype"] == "float32"
-    assert settings["autocast"] is None
     assert leftovers(tmp_path) == []
 
 
@@ -53,11 +55,87 @@ def test_autocast_is_noted(torch: Any, tmp_path: Path) -> None:
     assert told["settings"]["autocast"] == "bfloat16"
 
 
+@pytest.mark.parametrize("warmup", [0, 2])
+def test_settings_are_those_that_the_model_runs_under(torch: Any, tmp_path: Path, warmup: int) -> None:
+    model = torch.nn.Linear(4, 4)
+    with record("run", tmp_path, wait=0, warmup=warmup, active=2) as steps:
+        for _ in range(4):
+            with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+                model(torch.ones(2, 4))
+            steps.step()
+    told = json.loads(next(tmp_path.glob("*.capture.json")).read_text(encoding="utf-8"))["settings"]
+    assert (told["autocast"], told["inference_mode"], told["grad"]) == ("bfloat16", True, False)
+    assert not torch.nn.modules.module._global_forward_pre_hooks
+
+
+def test_a_recording_that_keeps_nothing_leaves_no_hook(torch: Any, tmp_path: Path) -> None:
+    with record("run", tmp_path, wait=0, warmup=1, active=9) as steps:
+        steps.step()
+        assert torch.nn.modules.module._global_forward_pre_hooks
+    assert not torch.nn.modules.module._global_forward_pre_hooks
+
+
+def test_a_model_that_runs_plainly_is_known_to(torch: Any, tmp_path: Path) -> None:
+    model = torch.nn.Linear(4, 4)
+    with record("run", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+        for _ in range(6):
+            model(torch.ones(2, 4))
+            steps.step()
+    told = json.loads(next(tmp_path.glob("*.capture.json")).read_text(encoding="utf-8"))["settings"]
+    assert (told["autocast"], told["inference_mode"], told["grad"]) == (None, False, True)
+
+
+def test_where_something_was_compiled_no_hook_is_set(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conditions, "_has_compiled", lambda: True)
+    with record("run", tmp_path, wait=0, warmup=1, active=2):
+        assert not torch.nn.modules.module._global_forward_pre_hooks
+
+
+def test_the_state_at_the_end_is_of_the_last_recorded_step(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock: list[int] = []
+    monkeypatch.setattr(conditions, "device_state", lambda: {"sm_mhz": len(clock)})
+    with record("run", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+        for _ in range(6):
+            clock.append(
+                0
+            )  # a window of iterations 2, 3 and 4: begun behind the second, the last behind the fourth
+            torch.ones(4).add(1)
+            steps.step()
+    told = json.loads(next(tmp_path.glob("*.capture.json")).read_text(encoding="utf-8"))
+    assert told["state"] == {"start": {"sm_mhz": 2}, "end": {"sm_mhz": 4}}
+
+
+def test_the_driver_is_told_by_the_kernel_where_nvml_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = tmp_path / "version"
+    version.write_text(
+        "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build  (x)\nGCC version:\n",
+        encoding="ascii",
+    )
+    monkeypatch.setattr(conditions, "_nvml", lambda: None)
+    monkeypatch.setattr(conditions, "_DRIVER", version)
+    assert conditions._driver() == "570.86.15"
+    monkeypatch.setattr(conditions, "_DRIVER", tmp_path / "none")
+    assert conditions._driver() is None
+
+
 def test_no_environment_no_host_and_no_user_is_noted(
     torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A_TOKEN", "s3cret-t0ken")
-    monkeypatch.setattr(socket, "gethostname", lambda: "node17.cluster")
+    for where in (socket, platform, os):  # however somebody might ask
+        for name, answer in (
+            ("gethostname", "node17.cluster"),
+            ("node", "node17.cluster"),
+            ("getlogin", "someone"),
+        ):
+            if hasattr(where, name):
+                monkeypatch.setattr(where, name, lambda answer=answer: answer)
     _, told = captured(torch, tmp_path)
     text = json.dumps(told)
     for private in ("s3cret-t0ken", "node17", str(tmp_path), f'"{getpass.getuser()}"'):
@@ -71,7 +149,6 @@ def test_the_report_and_the_summary_tell_the_conditions(torch: Any, tmp_path: Pa
     assert noted["batch"] == "8"
     assert noted["shapes"] == "8x3x32x32, 8"
     assert noted["recorded steps"] == "3"
-    assert noted["inference mode"] == "off"
     report = traceview.build_report(analysis)
     (method,) = [s for s in report.sections if s.id == "method"]
     (block,) = [b for b in method.blocks if getattr(b, "title", "") == "Conditions"]

@@ -30,6 +30,7 @@ for job in range(int(sys.argv[2])):
     child = os.fork()
     if not child:
         with record("job", folder, wait=0, warmup=1, active=2, repeat=0, quiet=True) as steps:
+            signal.alarm(120)  # it ends in any case
             while True:
                 for _ in range(3000):
                     torch.ones(4).add(1)
@@ -64,15 +65,15 @@ def test_killing_a_job_at_ten_random_moments_leaves_nothing_half_written_under_a
         else:
             assert is_whole_trace(path), path
     for path in (*parts, *named):
-        read_or_refused(path, capsys)
+        read_or_refused(path, tmp_path / "page.html", capsys)
     for folder in folders:
         if any(p.name.endswith(".gz") for p in folder.iterdir()):
             assert not choose_trace(folder).path.name.startswith(".")
 
 
-def read_or_refused(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Let `report`'s reader have a file: it reads it, or says in one line why not."""
-    status = run(["summary", str(path), "--quiet"])
+def read_or_refused(path: Path, page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Let `report` have a file: it writes a page, or says in one line why not."""
+    status = run(["report", str(path), "-o", str(page), "--force", "--quiet"])
     said = capsys.readouterr()
     assert status in (0, 3)
     if status == 3:

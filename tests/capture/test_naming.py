@@ -12,6 +12,7 @@ import pytest
 from traceview.capture import naming
 
 LAUNCHERS = ("RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE")
+LAUNCHERS += ("PMIX_RANK", "PMIX_SIZE", "SLURM_NPROCS")
 LAUNCHERS += (
     "LOCAL_RANK",
     "SLURM_LOCALID",
@@ -42,7 +43,31 @@ def test_every_rank_that_a_launcher_tells_is_in_the_name(monkeypatch: pytest.Mon
     assert naming.name_of("train", 0) == f"train-rank5-tp1-pp2-dp0-pid{os.getpid()}-w0"
 
 
-@pytest.mark.parametrize("prefix", ["OMPI_COMM_WORLD_", "PMI_"])
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"RANK": "3"},
+        {"PMIX_RANK": "3"},
+        {"SLURM_PROCID": "3", "SLURM_NPROCS": "8"},
+        {"RANK": "3", "WORLD_SIZE": "x"},
+    ],
+    ids=str,
+)
+def test_a_rank_of_nobody_knows_how_many_is_a_rank(
+    told: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    assert naming.ranks() == {"rank": 3}
+
+
+def test_the_only_process_has_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    assert naming.ranks() == {}
+
+
+@pytest.mark.parametrize("prefix", ["OMPI_COMM_WORLD_", "PMI_", "PMIX_"])
 def test_mpi_tells_ranks_too(prefix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{prefix}RANK", "3")
     monkeypatch.setenv(f"{prefix}SIZE", "4")
@@ -98,12 +123,20 @@ def test_no_host_name_is_in_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.fullmatch(r"x-rank0-pid\d+-w0", naming.name_of("x", 0))
 
 
+def started(pid: int) -> str:
+    """Return the field "starttime" of a process, the 22nd of its line; the second may hold spaces."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").split(")")[-1].split()[22 - 3]
+
+
+PARENT = f"parent-{os.getppid()}" + (f"-{started(os.getppid())}" if Path("/proc/self/stat").exists() else "")
+
+
 @pytest.mark.parametrize(
     ("told", "name"),
     [
         ({"TORCHELASTIC_RUN_ID": "job7"}, "elastic-job7"),
         ({"SLURM_JOB_ID": "12", "SLURM_STEP_ID": "0"}, "slurm-12.0"),
-        ({"TORCHELASTIC_RUN_ID": "none", "RANK": "1", "WORLD_SIZE": "2"}, f"parent-{os.getppid()}"),
+        ({"TORCHELASTIC_RUN_ID": "none", "RANK": "1", "WORLD_SIZE": "2"}, PARENT),
     ],
 )
 def test_the_processes_of_a_run_agree_on_its_name(

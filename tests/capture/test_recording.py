@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import asyncio
+import gzip
 import json
+import platform
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import traceview
 from tests.capture.making import by_window, failing, iterations, leftovers, loop, work
 from tests.capture.rows import ROWS, Row, cycle
-from traceview.capture import annotate, record, recording, step
+from traceview.capture import annotate, record, recording, step, telling
 from traceview.capture.recording import Recording
 from traceview.errors import UsageError
 
@@ -68,7 +73,28 @@ def test_silence_is_reported_once_the_patience_ends(
         assert steps._watch is not None
         steps._watch.join(10)
         said = capsys.readouterr().err
-    assert "train: no step() in the first 0 s; call .step() at the end of each iteration" in said
+    assert (
+        "train: no step() in the first 0 s; call it at the end of each iteration, or nothing is recorded"
+        in said
+    )
+
+
+def test_silence_after_some_steps_is_reported_while_a_window_is_open(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with record("train", tmp_path, wait=0, warmup=1, active=3) as steps:
+        loop(torch, steps, 2)
+        now = steps._now.latest
+        monkeypatch.setattr(recording.time, "monotonic", lambda: now + 29)
+        assert steps._tell_silence() == ""
+        monkeypatch.setattr(recording.time, "monotonic", lambda: now + 31)
+        assert steps._tell_silence() == "no step() for 31 s after 2 steps"
+    assert "train: no step() for 31 s after 2 steps; call it at the end of" in capsys.readouterr().err
+
+
+def test_a_silence_as_long_as_the_steps_are_is_no_wonder() -> None:
+    assert telling.silence(100, 30, 4, mean=25) == ""
+    assert telling.silence(130, 30, 4, mean=25) == "no step() for 130 s after 4 steps"
 
 
 def test_a_loop_that_ends_in_warm_up_is_told_why_nothing_was_written(
@@ -201,12 +227,16 @@ def test_long_steps_shorten_the_window(
         range(0, 1000, 45)
     )  # warm-up begins at 0 and ends at 45: nine seconds for each of five steps
     monkeypatch.setattr(recording.time, "perf_counter", lambda: next(clock))
-    with record("slow", tmp_path) as steps:
+    with record("slow", tmp_path, total=17) as steps:
         loop(torch, steps, 17)
     assert by_window(steps.files) == [[7, 8, 9]]
     said = capsys.readouterr().err
-    assert "a step takes 9.0 s, so only 3 are recorded; active= says otherwise" in said
-    assert "too few for 'traceview diff'" in said
+    assert (
+        "a step takes 9.0 s, so only 3 are recorded, too few for 'traceview diff', which wants 6; active= says"
+        in said
+    )
+    assert "slow: window 0: iterations 7 to 16 (10)" in said
+    assert "slow: now window 0: iterations 7 to 9 (3)" in said
 
 
 def test_an_asked_number_of_steps_is_kept_however_long_they_are(
@@ -252,6 +282,99 @@ def test_a_phase_is_a_range_for_nvidias_tools_where_cuda_is_in_use(
 def test_numbers_that_are_no_schedule_are_refused_before_the_job(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="active is 0"):
         record("train", tmp_path, active=0)
+    for total in (-1, 2.5, "20", float("nan")):
+        with pytest.raises(UsageError, match="total is "):
+            record("train", tmp_path, total=total)  # type: ignore[arg-type]
+    assert record("train", tmp_path, total=20.0) is not None  # type: ignore[arg-type]
+
+
+def test_what_is_no_option_is_refused_before_the_job(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no option actve"):
+        record("train", tmp_path, actve=3)  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match="conditions are no mapping"):
+        record("train", tmp_path, conditions="batch 8")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"@record\(\) with brackets"):
+        record(test_what_is_no_option_is_refused_before_the_job)  # type: ignore[arg-type]
+
+
+def test_another_number_of_steps_than_planned_is_said(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with record("train", tmp_path, total=6, **SHORT) as steps:  # type: ignore[arg-type]
+        loop(torch, steps, 6, steps=2)
+    assert "warning: step() was called 12 times, and the plan was made for 6" in capsys.readouterr().err
+
+
+def test_a_loop_recorded_from_the_start_without_step_is_reported_too(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with record("train", tmp_path, wait=0, warmup=0, active=2):
+        work(torch, 0)
+    assert "train: step() was never called, so the file holds no steps" in capsys.readouterr().err
+
+
+def test_stepping_outside_of_the_recording_is_reported_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps = record("train", tmp_path)
+    steps.step()
+    steps.step()
+    assert capsys.readouterr().err.count("step() outside of the recording") == 1
+
+
+def test_generators_and_coroutines_are_recorded_while_they_run(torch: Any, tmp_path: Path) -> None:
+    @record("items", tmp_path, **SHORT)  # type: ignore[arg-type]
+    def items() -> Iterator[int]:
+        for number in range(6):
+            work(torch, number)
+            step()
+            yield number
+
+    @record("awaited", tmp_path, **SHORT)  # type: ignore[arg-type]
+    async def awaited() -> str:
+        for number in range(6):
+            work(torch, number)
+            step()
+        return "done"
+
+    assert list(items()) == list(range(6))
+    assert asyncio.run(awaited()) == "done"
+    for label in ("items", "awaited"):
+        assert by_window(list(tmp_path.glob(f"{label}-*.gz"))) == [[2, 3, 4]]
+
+
+def test_a_call_of_an_async_function_is_a_step_when_it_is_done(torch: Any, tmp_path: Path) -> None:
+    with record("serve", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+
+        async def answer(number: int) -> None:
+            work(torch, number)
+
+        async def serve() -> None:
+            answers = steps.each(answer)
+            for number in range(6):
+                await answers(number)
+
+        asyncio.run(serve())
+    assert by_window(steps.files) == [[2, 3, 4]]
+
+
+def test_no_host_and_no_folder_is_in_a_trace(torch: Any, tmp_path: Path) -> None:
+    with record("run", tmp_path, **SHORT) as steps:  # type: ignore[arg-type]
+        loop(torch, steps, 6)
+    text = gzip.decompress(steps.files[0].read_bytes()).decode()
+    assert json.loads(text)["host_name"] == json.loads(text)["traceName"] == ""
+    assert str(tmp_path) not in text
+    assert f'"{platform.node()}"' not in text
+
+
+def test_a_trace_takes_no_name_whose_conditions_are_of_another(torch: Any, tmp_path: Path) -> None:
+    for batch in (8, 64):
+        with record("run", tmp_path, **SHORT, conditions={"batch": batch}) as steps:  # type: ignore[arg-type]
+            loop(torch, steps, 6)
+        if batch == 8:
+            steps.files[0].unlink()  # moved away, and its sidecar left
+    assert steps.files[0].name.endswith("-w0-2.pt.trace.json.gz")
+    assert traceview.read_trace(steps.files[0]).meta.conditions["batch"] == "64"
 
 
 def test_without_torch_a_job_runs_unrecorded(
@@ -261,10 +384,10 @@ def test_without_torch_a_job_runs_unrecorded(
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with record("train", tmp_path) as steps:
         for _ in range(3):
-            with annotate("phase"):
-                steps.step()
+            steps.step()
     assert steps.steps == 3
-    assert "the profiler failed (ModuleNotFoundError" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.count("torch is not installed, so nothing is recorded; pip install 'traceview[capture]'") == 1
 
 
 def test_a_trace_can_be_read_by_every_json_reader(torch: Any, tmp_path: Path) -> None:

@@ -79,3 +79,31 @@ def test_recording_from_the_start_needs_no_step() -> None:
 def test_numbers_that_are_no_schedule_are_refused(name: str, value: float) -> None:
     with pytest.raises(UsageError, match=f"{name} is {value}"):
         Schedule(**{name: value})  # type: ignore[arg-type]
+
+
+def test_a_plan_of_a_loop_without_end_is_made_at_once() -> None:
+    planned = plan(Schedule(wait=0, warmup=1, active=1, repeat=0), 10**12)
+    assert planned.windows()[0] == "window 0: iteration 1"
+    assert planned.windows()[-2] == f"... {5 * 10**11 - 5} more windows ..."
+    assert planned.windows()[-1] == f"window {5 * 10**11 - 1}: iteration {10**12 - 1}"
+
+
+def test_windows_without_a_step_between_are_warned_of() -> None:
+    (note,) = plan(Schedule(**cycle(0, 0, 6, 2)), 12).notes
+    assert note.startswith("windows follow each other without a step between: torch may crash")
+    assert plan(Schedule(**cycle(0, 0, 6, 1)), 12).notes == ()
+    assert plan(Schedule(**cycle(0, 1, 6, 2)), 14).notes == ()
+
+
+def test_a_loop_that_is_too_short_is_not_told_to_record_more_steps() -> None:
+    (note,) = plan(Schedule(), 9).notes
+    assert (
+        note == "2 recorded steps leave 1 to compare: too few for 'traceview diff', which wants a longer loop"
+    )
+
+
+def test_whole_numbers_may_be_floats() -> None:
+    assert Schedule(active=8.0) == Schedule(active=8)  # type: ignore[arg-type]
+    for value in ("2", None, float("inf")):
+        with pytest.raises(UsageError, match="wait is "):
+            Schedule(wait=value)  # type: ignore[arg-type]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.capture.making import by_window, leftovers
-from traceview.cli import capturing, run
+from traceview.cli import capturing, ending, run
 from traceview.errors import UsageError
 
 ROOT = Path(__file__).parents[2]
@@ -72,6 +74,8 @@ def captured(
         monkeypatch.setenv("PROFILER_OUTPUT_DIR", str(tmp_path / "out"))
         monkeypatch.setattr(sys, "argv", list(sys.argv))
         monkeypatch.setattr(sys, "path", list(sys.path))
+        monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+        monkeypatch.setattr(ending, "_waiting", [])
         for name in ("engine", "beside"):
             monkeypatch.delitem(sys.modules, name, raising=False)
         status = run([*asked, *words])
@@ -139,7 +143,7 @@ def test_the_exit_status_of_the_script_is_kept(captured: Run, end: str, status: 
         assert done.stderr.count("Traceback") == 1
         assert 'job.py", line 2, in <module>\n' in done.stderr
         assert "scripts.py" not in done.stderr
-        assert done.stderr.rstrip().endswith(("ValueError: nan", "module:function"))
+        assert "ValueError: nan" in done.stderr.splitlines()
     if "no data" in end:
         assert "no data" in done.stderr.splitlines()
 
@@ -152,10 +156,144 @@ def test_a_script_that_fails_leaves_its_whole_windows(captured: Run, tmp_path: P
 
 def test_a_script_sees_its_own_arguments_name_and_folder(captured: Run, tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("word = 'beside'\n", encoding="utf-8")
-    text = "import sys, beside\nprint(sys.argv[1:], __name__, __file__ == sys.argv[0], beside.word)\n"
-    done = captured(text, "--wait", "9", "-x")
-    assert done.stdout == "['--wait', '9', '-x'] __main__ True beside\n"
-    assert "no step was seen" in done.stderr
+    text = "import sys, os, beside\nprint(sys.argv[1:], __name__, os.path.isabs(__file__), beside.word)\n"
+    done = captured(text, "--wait", "9", "-x", "--debug")
+    assert done.stdout == "['--wait', '9', '-x', '--debug'] __main__ True beside\n"
+    assert "job: no optimizer step and no module's forward was seen, so nothing was recorded" in done.stderr
+
+
+def test_a_script_keeps_its_own_meaning(captured: Run, tmp_path: Path) -> None:
+    text = """
+        import pickle, sys
+        class Held:
+            def __init__(self, x: int) -> None:
+                self.x = x
+        def twice(x: int) -> int:
+            return 2 * x
+        print(twice.__annotations__["x"] is int, pickle.loads(pickle.dumps(Held(3))).x)
+        print(sys.modules["__main__"].twice is twice, sys.stdout.errors)
+    """
+    errors = sys.stdout.errors
+    for options in ((), ("--step-on", ":twice")):
+        done = captured(text, options=options)
+        assert done.stdout == f"True 3\nTrue {errors}\n", done.stderr
+
+
+METHODS = f"""
+    import asyncio, sys, torch
+
+    class Trainer:
+        @staticmethod
+        def still(i):
+            with {MARK}:
+                return torch.ones(4).add(i)
+
+        @classmethod
+        def made(cls, i):
+            return cls.still(i)
+
+        async def later(self, i):
+            await asyncio.sleep(0)
+            return self.still(i)
+
+    if True:
+        def below(i):
+            return Trainer().still(i)
+
+    async def main():
+        for i in range(20):
+            await Trainer().later(i)
+
+    if __name__ == "__main__":
+        if sys.argv[1] == "later":
+            asyncio.run(main())
+        else:
+            for i in range(20):
+                below(i) if sys.argv[1] == "below" else getattr(Trainer(), sys.argv[1])(i)
+"""
+
+
+@pytest.mark.parametrize("place", ["", "__main__", "job"])
+@pytest.mark.parametrize("name", ["Trainer.still", "Trainer.made", "Trainer.later", "below"])
+def test_every_kind_of_function_of_the_script_can_be_a_step(
+    captured: Run, place: str, name: str, tmp_path: Path
+) -> None:
+    done = captured(METHODS, name.rpartition(".")[2], options=("--step-on", f"{place}:{name}"))
+    assert done.returncode == 0, done.stderr
+    assert found(tmp_path) == [[2, 3, 4]]
+
+
+@pytest.mark.parametrize("name", ["still", "made", "later"])
+def test_every_kind_of_method_of_a_module_can_be_a_step(captured: Run, name: str, tmp_path: Path) -> None:
+    (tmp_path / "engine.py").write_text(textwrap.dedent(METHODS), encoding="utf-8")
+    script = "import sys\nsys.argv[1:] = ['later']\nimport engine, asyncio\n"
+    script += "asyncio.run(engine.main())\n" if name == "later" else ""
+    script += f"for i in range(20):\n    {name!r} == 'later' or getattr(engine.Trainer(), {name!r})(i)\n"
+    done = captured(script, options=("--step-on", f"engine:Trainer.{name}"))
+    assert done.returncode == 0, done.stderr
+    assert found(tmp_path) == [[2, 3, 4]]
+
+
+@pytest.mark.parametrize("place", ["", "package.generate"])
+def test_a_function_of_a_module_that_is_run_can_be_a_step(
+    captured: Run,
+    place: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "package").mkdir()
+    engine = FUNCTION.replace("import torch", "import torch\n    from .size import SIZE", 1)
+    (tmp_path / "package" / "generate.py").write_text(textwrap.dedent(engine), encoding="utf-8")
+    (tmp_path / "package" / "size.py").write_text("SIZE = 4\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    captured("")  # for what it replaces
+    words = ["--wait", "1", "--warmup", "1", "--active", "3", "--step-on", f"{place}:request"]
+    assert run(["capture", *words, "--", "-m", "package.generate"]) == 0, capsys.readouterr().err
+    (trace,) = (tmp_path / "out").glob("package.generate-pid*.gz")
+    assert by_window([trace]) == [[4, 5, 6, 7, 8, 9]]
+
+
+def test_a_child_that_a_script_forks_ends_by_a_signal_as_without_us(torch: Any, tmp_path: Path) -> None:
+    script = """
+        import os, signal, time
+        child = os.fork()
+        if not child:
+            time.sleep(20)
+            os._exit(0)
+        time.sleep(0.2)
+        os.kill(child, signal.SIGTERM)
+        print(os.waitpid(child, 0)[1])
+    """
+    (tmp_path / "job.py").write_text(textwrap.dedent(script), encoding="utf-8")
+    words = [sys.executable, "-m", "traceview", "capture", "--", "job.py"]
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}"}
+    done = subprocess.run(
+        words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout, done.returncode) == (f"{int(signal.SIGTERM)}\n", 0)
+    assert "Traceback" not in done.stderr
+
+
+def test_conditions_can_be_noted(captured: Run, tmp_path: Path) -> None:
+    done = captured(TRAINING, "9", options=("--note", "batch=4", "--note", "loader=a=b"))
+    assert done.returncode == 0
+    (sidecar,) = (tmp_path / "out").glob("*.capture.json")
+    assert json.loads(sidecar.read_text(encoding="utf-8"))["given"] == {"batch": "4", "loader": "a=b"}
+    assert captured(TRAINING, "9", options=("--note", "batch")).stderr.startswith(
+        "traceview: --note batch is no NAME"
+    )
+
+
+def test_windows_without_a_step_between_are_refused(captured: Run) -> None:
+    done = captured(TRAINING, "9", options=("--wait", "0", "--warmup", "0", "--repeat", "0"))
+    assert done.returncode == 2
+    assert "give --wait 1 or --warmup 1" in done.stderr
+
+
+def test_what_a_server_decides_is_refused_with_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["capture", "--server", "http://127.0.0.1:1", "--repeat", "2"]) == 2
+    assert "--repeat is for scripts" in capsys.readouterr().err
 
 
 def test_a_module_is_run_as_python_runs_it_and_a_process_leaves_with_its_status(
@@ -174,25 +312,37 @@ def test_a_module_is_run_as_python_runs_it_and_a_process_leaves_with_its_status(
     ("step_on", "said"),
     [
         (":nothing", "job.py has no function nothing"),
-        ("nowhere:f", "--step-on nowhere:f: No module named 'nowhere'"),
+        ("nowhere:f", "--step-on nowhere:f: ModuleNotFoundError: No module named 'nowhere'"),
+        ("json:nothing", "--step-on json:nothing: AttributeError: module 'json' has no attribute 'nothing'"),
+        ("leaves:f", "--step-on leaves:f: SystemExit: 3"),
         ("sometimes", "--step-on sometimes is no step"),
     ],
 )
 def test_a_step_that_cannot_be_is_refused_before_the_script_runs(
     captured: Run, step_on: str, said: str, tmp_path: Path
 ) -> None:
+    (tmp_path / "leaves.py").write_text("raise SystemExit(3)\n", encoding="utf-8")
     done = captured("print('ran')\n", options=("--step-on", step_on))
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [[], ["-m"], ["nowhere.py"]], ids=str)
+@pytest.mark.parametrize("words", [[], ["-m"], ["nowhere.py"], ["tests"]], ids=str)
 def test_what_is_no_script_is_refused(words: list[str]) -> None:
     from traceview.capture.scripts import Script
 
     with pytest.raises(UsageError):
         Script.parsed(words)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.at_all", "xml"])
+def test_what_is_no_module_is_refused_before_anything_runs(name: str) -> None:
+    from traceview.capture.programs import program_of
+    from traceview.capture.scripts import Script
+
+    with pytest.raises(UsageError):
+        program_of(Script(name, (), True))
 
 
 def test_without_torch_the_command_says_what_to_install(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from tests.analyses import making
 from tests.capture.making import loop
 from tests.capture.rows import cycle
 from traceview.capture import record, verification
-from traceview.capture.recording import Window
+from traceview.capture.keeping import Window
 from traceview.capture.verification import Checked
 
 SHORT = cycle(1, 1, 3, 1)
@@ -60,6 +61,14 @@ def test_steps_that_lack_records_are_named_with_what_to_do(tmp_path: Path) -> No
     )
 
 
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let torch be a build with CUDA."""
+    built = SimpleNamespace(version=SimpleNamespace(cuda="13.0", hip=None))
+    monkeypatch.setitem(sys.modules, "torch", built)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("cuda")
 def test_launches_without_any_kernel_have_causes_in_order_of_likelihood(tmp_path: Path) -> None:
     checked = verification.check(written(tmp_path, steps_of(200, 0)).trace)
     head, *causes = verification.told(checked, device=True)
@@ -69,9 +78,19 @@ def test_launches_without_any_kernel_have_causes_in_order_of_likelihood(tmp_path
     assert "CAP" in causes[1].upper()
 
 
+@pytest.mark.usefixtures("cuda")
 def test_a_trace_without_launches_has_other_causes() -> None:
     causes = verification.told(Checked(0, 0, 0, 3, 0), device=True)[1:]
     assert "on the CPU" in causes[0]
+
+
+def test_of_a_build_for_the_cpu_on_a_machine_with_a_gpu_that_is_the_cause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built = SimpleNamespace(version=SimpleNamespace(cuda=None, hip=None))
+    monkeypatch.setitem(sys.modules, "torch", built)  # type: ignore[arg-type]
+    (cause,) = verification.told(Checked(0, 0, 0, 3, 0), device=True)[1:]
+    assert "build for the CPU alone" in cause
 
 
 def test_without_a_device_no_kernel_is_missed() -> None:
@@ -116,6 +135,7 @@ def machine(torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Simp
     params.write_text("RmProfilingAdminOnly: 0\n", encoding="ascii")
     monkeypatch.setattr(verification, "_PROCESS", processes)
     monkeypatch.setattr(verification, "_DRIVER", params)
+    monkeypatch.setattr(verification, "_GPUS", (tmp_path / "gpus",))
     monkeypatch.delenv("CUDA_INJECTION64_PATH", raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     kinds = {torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA}
@@ -187,3 +207,33 @@ def test_an_invisible_device_is_named_where_torch_could_use_one(
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     (line,) = preflight(machine)
     assert "no device is visible" in line
+
+
+def test_a_build_for_the_cpu_on_a_machine_with_a_gpu_is_named(
+    machine: SimpleNamespace, torch: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.version, "cuda", None)
+    assert preflight(machine) == []
+    (tmp_path / "gpus").mkdir()
+    assert preflight(machine) == []  # the driver is there, and no GPU
+    (tmp_path / "gpus" / "0000:01:00.0").mkdir()
+    (line,) = preflight(machine)
+    assert line.startswith("this machine has a GPU, but this torch is a build for the CPU alone")
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(
+    machine: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    (line,) = preflight(machine)
+    assert "cannot be written to" in line
+
+
+def test_the_disk_must_hold_all_windows_of_all_ranks_here(
+    machine: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=64 * 2**20))
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "8")
+    verification.before(record("run", machine.folder, active=2, repeat=3))  # 48 steps of 4 MB
+    assert "48 steps may take 183.1 MiB" in capsys.readouterr().err

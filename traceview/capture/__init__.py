@@ -11,7 +11,9 @@ from typing import Unpack
 
 from traceview.capture.annotations import annotate
 from traceview.capture.conditions import Noted
-from traceview.capture.recording import Hooks, Options, Recording, Window, recording_into, step
+from traceview.capture.keeping import Window
+from traceview.capture.options import Options
+from traceview.capture.recording import Hooks, Recording, recording_into, step
 
 __all__ = ["Options", "Recording", "annotate", "record", "step"]
 
@@ -21,8 +23,12 @@ def record(label: str = "capture", folder: str | Path | None = None, **options: 
 
     Without `folder` it is $PROFILER_OUTPUT_DIR, else `traces`. Use it as a context manager and call step()
     on it at the end of each iteration, or as a decorator of a function that calls `traceview.capture.step()`.
-    See `Options` for what can be chosen. Raises UsageError for numbers that are no schedule; once the loop
-    runs, nothing of this fails it.
+
+    `wait` (2), `warmup` (5), `active` (10), `repeat` (1; 0: to the end) and `skip_first` (0) say which steps are
+    recorded; `total` how many the loop will make, so that this can be told before. `shapes`, `stacks`, `memory`
+    and `flops` (all off) switch on what makes a trace say more and the job slower. `conditions` are noted beside
+    the trace; `quiet` leaves out what is no warning. Raises UsageError for what is no option or no schedule; once
+    the loop runs, nothing of this fails it.
     """
     return recording_into(label, folder, hooks(), options)
 
@@ -30,7 +36,14 @@ def record(label: str = "capture", folder: str | Path | None = None, **options: 
 def hooks() -> Hooks:
     """Return what stands around a recording: the look before, the conditions beside each trace, the look into it."""
     noted = Noted()
-    return Hooks((_before,), (noted.opening,), (noted.written, _after))
+    return Hooks(
+        before=(_before,),
+        warming=(noted.warming,),
+        opening=(noted.opening,),
+        closing=(noted.closing,),
+        written=(noted.written, _after),
+        ended=(noted.ended,),
+    )
 
 
 # verification is imported when it is needed: it brings the reader, and a job should start at once

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
-from contextlib import ContextDecorator
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ParamSpec, Self, TypeVar
 
+from traceview.capture.calls import around
 from traceview.capture.guard import attempt
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class annotate(ContextDecorator):  # noqa: N801 - reads as the verb it is
+
+class annotate:  # noqa: N801 - reads as the verb it is
     """Mark what runs inside as a phase: `with annotate("decode"):`, or as a decorator.
 
     The phase is a record_function, and an NVTX range where CUDA is in use. Without torch nothing happens.
@@ -20,8 +24,10 @@ class annotate(ContextDecorator):  # noqa: N801 - reads as the verb it is
         self._open: list[Any] = []
         self._range = False
 
-    def _recreate_cm(self) -> Self:  # each call of a decorated function is a phase of its own
-        return type(self)(self.phase)
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Mark each call of a function as a phase of its own, also of a generator or an async function."""
+        marked: Callable[P, R] = around(function, lambda: type(self)(self.phase))
+        return marked
 
     def __enter__(self) -> Self:
         attempt("annotate", self._begin)

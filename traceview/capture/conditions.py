@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from traceview.capture import naming
-from traceview.capture.recording import Options, Recording, Window
+from traceview.capture.keeping import Window
+from traceview.capture.options import Options
+from traceview.capture.recording import Recording
 
 SCHEMA = "traceview.capture/1"
 _SWITCHES = {
@@ -24,6 +28,8 @@ _SWITCHES = {
     "memory": "profile_memory",
     "flops": "with_flops",
 }
+_NAME, _MOST = 100, 100  # characters of a noted condition's name, and conditions
+_DRIVER = Path("/proc/driver/nvidia/version")
 # NVML's bits for clocks held down, by what holds them; idle, and clocks that were chosen, are no throttling
 _THROTTLES = {
     0x4: "power cap", 0x8: "hardware slowdown", 0x10: "sync boost", 0x20: "software thermal",
@@ -32,28 +38,70 @@ _THROTTLES = {
 
 
 class Noted:
-    """Note the conditions when a window opens, and write them beside the trace when it is written."""
+    """Note the conditions of a window while it is recorded, and write them beside the trace when it is written."""
 
     def __init__(self) -> None:
-        self._start: dict[str, Any] = {}
-        self._settings: dict[str, Any] = {}
+        self._states: list[dict[str, Any]] = []
+        self._settings: dict[str, Any] | None = None
+        self._forward: Any = None
 
-    def opening(self, _: Recording) -> None:
-        """Note what may differ when the window ends, and the settings of the thread that works."""
-        self._start, self._settings = device_state(), settings()
+    def warming(self, _: Recording) -> None:
+        """Note the settings where the next module's forward finds them: autocast is often on around that alone."""
+        self.ended()
+        self._settings = None
+        if _has_compiled():  # a hook would make torch.compile look at everything again, in the recorded steps
+            return
+        from torch.nn.modules import module
+
+        self._forward = module.register_module_forward_pre_hook(self._note)
+
+    def _note(self, *_: Any) -> None:
+        self.ended()
+        if self._settings is None:
+            self._settings = settings()
+
+    def ended(self, _: Recording | None = None) -> None:
+        """Leave nothing in torch."""
+        if self._forward is not None:
+            self._forward.remove()
+            self._forward = None
+
+    def opening(self, recording: Recording) -> None:
+        """Note what may differ when the window ends; without a warm-up the settings are still to come."""
+        self._states = [device_state()]
+        if not recording.schedule.warmup:
+            self.warming(recording)
+
+    def closing(self, _: Recording) -> None:
+        """Note the state of the device in the last recorded step: after it the device is idle and cools."""
+        self._states.append(device_state())
 
     def written(self, window: Window) -> None:
         """Write the sidecar."""
+        self.ended()
+        states = [*self._states, device_state()] if len(self._states) < 2 else self._states
         document = describe(window.options) | {
             "trace": window.trace.name,
             "window": {
                 "index": window.index, "first_step": window.steps.start,
                 "recorded": len(window.steps), "planned": window.planned,
             },
-            "settings": self._settings,
-            "state": {"start": self._start, "end": device_state()},
+            "settings": self._settings or _surely(settings()),
+            "state": {"start": states[0], "end": states[1]},
         }  # fmt: skip
         write_sidecar(window, document)
+
+
+def _has_compiled() -> bool:
+    """Tell whether torch.compile has been at work in this process."""
+    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None)
+    return bool(counters and counters.get("frames"))
+
+
+def _surely(found: dict[str, Any]) -> dict[str, Any]:
+    """Return settings read outside of a model: what is on there is on in it, what is off may be on in it."""
+    unsure = {"autocast": None, "inference_mode": False, "grad": True}
+    return {k: v for k, v in found.items() if k not in unsure or v != unsure[k]}
 
 
 def describe(options: Options) -> dict[str, Any]:
@@ -67,7 +115,7 @@ def describe(options: Options) -> dict[str, Any]:
         "device": device(),
         "versions": versions(),
         "profiler": {long: bool(options.get(short)) for short, long in _SWITCHES.items()},
-        "given": {str(k): _plain(v) for k, v in options.get("conditions", {}).items()},
+        "given": {str(k)[:_NAME]: _plain(v) for k, v in list(options.get("conditions", {}).items())[:_MOST]},
     }
 
 
@@ -222,8 +270,17 @@ def _handle(nvml: Any) -> Any:
 def _driver() -> str | None:
     nvml = _nvml()
     if nvml is None:
-        return None
+        return _driver_of_kernel()
     with suppress(nvml.NVMLError):
         told = nvml.nvmlSystemGetDriverVersion()
         return told.decode() if isinstance(told, bytes) else str(told)
+    return None
+
+
+def _driver_of_kernel() -> str | None:
+    """Return the version of NVIDIA's kernel module as it tells it itself."""
+    with suppress(OSError):
+        text = _DRIVER.read_text(encoding="ascii", errors="replace")
+        found = re.search(r"(?<![\w.])(\d{3,}\.\d+(?:\.\d+)*)", text)
+        return found[1] if found else None
     return None

@@ -29,11 +29,31 @@ def attempt(
     try:
         return action()
     except Exception as error:  # noqa: BLE001 - see above
-        reason = " ".join(str(error).split())[:200]
+        reason = _reason(error)
         say(f"{what} failed ({type(error).__name__}: {reason}); the job goes on without it")
         if failed is not None:
             attempt("giving up", failed)
         return None
+
+
+def tried(action: Callable[[], Result]) -> tuple[Result | None, str]:
+    """Return what something of the user's own gives, such as a module that is imported, or how it failed, in a line."""
+    try:
+        return action(), ""
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - see above
+        return None, f"{type(error).__name__}: {_reason(error)}"
+
+
+def _reason(error: BaseException) -> str:
+    try:
+        return " ".join(str(error).split())[:200]
+    except Exception:  # noqa: BLE001 - an exception of the job's own kind may fail to say what it is
+        return "no reason"
+
+
+def is_success(error: BaseException) -> bool:
+    """Tell whether an exception is a program's end with status 0."""
+    return isinstance(error, SystemExit) and error.code in (None, 0)
 
 
 def ended(run: Callable[[], None], ours: Collection[str]) -> int:

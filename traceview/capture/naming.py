@@ -19,7 +19,7 @@ TRACE, SIDECAR, PART = ".pt.trace.json.gz", ".capture.json", ".part"
 # where launchers tell a process its place among all, in the order of trust
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 _LOCAL = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
-_SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS", "SLURM_NPROCS")
 _PARALLEL = ("tp", "pp", "dp", "ep", "cp", "sp")
 _MEGATRON = {
     "tp": "get_tensor_model_parallel_rank", "pp": "get_pipeline_model_parallel_rank",
@@ -46,7 +46,7 @@ def ranks() -> dict[str, int]:
     rank = _first(os.environ, _RANKS)
     if rank is None:
         rank = _group_rank()
-    if rank is not None and (world_size() or 1) > 1:
+    if rank is not None and world_size() != 1:
         found["rank"] = rank
     for name in _PARALLEL:
         value = _first(os.environ, (f"{name.upper()}_RANK", f"{_LONG[name]}_PARALLEL_RANK"))
@@ -121,8 +121,18 @@ def run_name() -> str:
     if job := os.environ.get("SLURM_JOB_ID"):
         return safe_label(f"slurm-{job}.{os.environ.get('SLURM_STEP_ID', '')}")
     if (world_size() or 1) > 1:
-        return f"parent-{os.getppid()}"  # ranks that one launcher started
+        return f"parent-{os.getppid()}{_started(os.getppid())}"  # ranks that one launcher started
     return f"process-{_PROCESS}"
+
+
+def _started(pid: int) -> str:
+    """Return when a process was started, as Linux counts: in a container each launcher may have the same pid."""
+    with suppress(OSError, IndexError):
+        fields = (
+            Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+        )
+        return f"-{int(fields[19])}"
+    return ""
 
 
 def part_of(folder: Path, name: str, suffix: str) -> Path:
@@ -136,6 +146,8 @@ def publish(part: Path, folder: Path, name: str, suffix: str) -> Path:
         os.fsync(file.fileno())  # a name must not appear before what it names
     for number in range(1, _TRIES):
         target = folder / f"{name}{f'-{number}' if number > 1 else ''}{suffix}"
+        if suffix == TRACE and target.with_name(target.name.removesuffix(TRACE) + SIDECAR).exists():
+            continue  # of a trace that was moved away: it would tell the conditions of this one
         if _claimed(part, target):
             return target
     raise FileExistsError(f"{name}{suffix}: {_TRIES} files of this name exist")

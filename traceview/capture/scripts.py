@@ -7,24 +7,23 @@ the path, and leaves with its own exit status.
 
 from __future__ import annotations
 
-import ast
 import importlib
-import runpy
+import inspect
 import sys
 import threading
-import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from traceview.capture.guard import ended, say
+from traceview.capture.calls import followed
+from traceview.capture.guard import ended, tried
+from traceview.capture.programs import OURS, program_of
 from traceview.capture.recording import Recording
 from traceview.errors import UsageError
 
 AUTO, OPTIMIZER, FORWARD = "auto", "optimizer", "forward"
-_STEPPED = "__traceview_stepped__"  # the name under which a script's own function is wrapped
 
 
 class Script(NamedTuple):
@@ -45,87 +44,43 @@ class Script(NamedTuple):
             if len(words) < 2:
                 raise UsageError("-m names no module", "write traceview capture -- -m package.module")
             return cls(words[1], tuple(words[2:]), True)
-        if not Path(words[0]).exists():
-            raise UsageError(f"{words[0]}: no such script", "name a Python file, or -m and a module")
+        path = Path(words[0])
+        try:
+            found = (path / "__main__.py" if path.is_dir() else path).open("rb")
+        except OSError as error:
+            raise UsageError(
+                f"{words[0]}: no script that can be read ({error.strerror})",
+                "name a Python file, or -m and a module",
+            ) from error
+        found.close()
         return cls(words[0], tuple(words[1:]), False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return how the module that is run may be called where one of its functions is a step."""
+        return ("", "__main__", self.target if self.is_module else Path(self.target).stem)
 
 
 def run_script(script: Script, step_on: str, recording: Recording) -> int:
     """Run a script inside a recording; return its exit status, after its traceback where it failed."""
     sys.argv = [script.target, *script.arguments]
     sys.path.insert(0, "" if script.is_module else str(Path(script.target).absolute().parent))
+    recording.absent = "no optimizer step and no module's forward was seen"
+    recording.advice = "name what a step is with --step-on"
     own, _, name = step_on.partition(":")
-    if name and own in ("", "__main__"):
+    if name and own in script.names:
         steps: AbstractContextManager[object] = nullcontext()
-        program = _wrapped(script, name, recording.step)
+        program = program_of(script, name, recording.step)
+        recording.absent = f"{name} was not called in this process"
     else:
-        program, steps = _plain(script), stepping(step_on, recording)
+        program, steps = program_of(script), stepping(step_on, recording)
 
     def run() -> None:
         with recording:
             program()
 
     with steps:
-        status = ended(run, (__file__, "<frozen runpy>", "runpy.py"))
-    if not recording.steps:
-        say(
-            "no step was seen: no optimizer step and no module's forward; name one with --step-on module:function"
-        )
-    return status
-
-
-def _plain(script: Script) -> Callable[[], object]:
-    if script.is_module:
-        return lambda: runpy.run_module(script.target, run_name="__main__", alter_sys=True)
-    return lambda: runpy.run_path(script.target, run_name="__main__")
-
-
-def _wrapped(script: Script, name: str, step: Callable[[], None]) -> Callable[[], object]:
-    """Return what runs a script one of whose own functions, NAME or CLASS.NAME, is a step; lines stay where they are."""
-    if script.is_module:
-        raise UsageError(
-            f"--step-on :{name} needs a script", "name the module of the function: module:function"
-        )
-    path = Path(script.target)
-    try:
-        tree = ast.parse(path.read_bytes(), str(path))
-    except (SyntaxError, ValueError):  # running it says so as Python does
-        return _plain(script)
-    found = _function(tree.body, name.split("."))
-    if found is None:
-        raise UsageError(f"{path.name} has no function {name}", "name one that the script defines")
-    mark = ast.Name(_STEPPED, ast.Load())
-    found.decorator_list.insert(0, ast.copy_location(mark, found))
-    module = types.ModuleType("__main__")
-    module.__dict__.update({_STEPPED: lambda f: _stepped(f, step), "__file__": str(path)})
-
-    def program() -> None:
-        before, sys.modules["__main__"] = sys.modules["__main__"], module
-        try:
-            exec(compile(tree, str(path), "exec"), module.__dict__)  # noqa: S102 - the user's own script
-        finally:
-            sys.modules["__main__"] = before
-
-    return program
-
-
-def _function(body: list[ast.stmt], words: list[str]) -> ast.FunctionDef | None:
-    for node in body:
-        if isinstance(node, ast.ClassDef) and len(words) > 1 and node.name == words[0]:
-            return _function(node.body, words[1:])
-        if isinstance(node, ast.FunctionDef) and words == [node.name]:
-            return node
-    return None
-
-
-def _stepped(function: Callable[..., Any], step: Callable[[], None]) -> Callable[..., Any]:
-    @wraps(function)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
-        step()
-        return result
-
-    return wrapped
+        return ended(run, (__file__, *OURS))
 
 
 class Steps:
@@ -235,16 +190,22 @@ def _wrap(step_on: str, step: Callable[[], None]) -> Callable[[], None]:
     """Make every call of module:function, or module:Class.method, a step; return what undoes it."""
     module, _, path = step_on.partition(":")
     *places, name = path.split(".")
-    try:
+
+    def found() -> Any:
         holder = importlib.import_module(module)
         for place in places:
             holder = getattr(holder, place)
-        plain = getattr(holder, name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UsageError(
-            f"--step-on {step_on}: {error}", "name module:function as Python imports it"
-        ) from error
-    setattr(holder, name, _stepped(plain, step))
+        getattr(holder, name)
+        return holder
+
+    holder, failed = tried(found)
+    if failed:
+        raise UsageError(f"--step-on {step_on}: {failed}", "name module:function as Python imports it")
+    plain = inspect.getattr_static(holder, name)
+    if isinstance(plain, (staticmethod, classmethod)):
+        setattr(holder, name, type(plain)(followed(plain.__func__, step)))
+    else:
+        setattr(holder, name, followed(plain, step))
 
     def undo() -> None:
         with suppress(AttributeError):

@@ -6,6 +6,7 @@ What is found is said, never raised. The check of a written trace uses traceview
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from traceview.capture.guard import say
-from traceview.capture.recording import Recording, Window
+from traceview.capture.keeping import Window
+from traceview.capture.recording import Recording
 from traceview.units import count, data_size, plural, share
 
 LARGEST_CHECKED = 64_000_000  # bytes of a compressed trace: a larger one would hold the job up for long
@@ -23,6 +25,7 @@ PER_STEP = (
 )
 _DRIVER = Path("/proc/driver/nvidia/params")
 _PROCESS = Path("/proc")
+_GPUS = (Path("/proc/driver/nvidia/gpus"), Path("/dev/kfd"))
 _SYS_ADMIN, _PERFMON = 21, 38  # bits of Linux capabilities
 # programs that subscribe to the same counters and records of a device, by how their processes are called
 _SUBSCRIBERS = {
@@ -43,7 +46,9 @@ class Checked(NamedTuple):
 
 def before(recording: Recording) -> None:
     """Say what may keep this recording from showing device work, or from being written."""
-    for line in preflight(recording.folder, recording.schedule.active, bool(recording.options.get("stacks"))):
+    schedule, beside = recording.schedule, _ranks_here()
+    steps = schedule.active * max(schedule.repeat, 1) * beside
+    for line in preflight(recording.folder, steps, bool(recording.options.get("stacks"))):
         say(f"{recording.label}: warning: {line}")
 
 
@@ -52,7 +57,9 @@ def preflight(folder: Path, steps: int, stacks: bool) -> list[str]:
     found = [*_device(), *_privileges(), *_subscribers()]
     needed = steps * PER_STEP * (5 if stacks else 1)
     place = next((p for p in (folder, *folder.absolute().parents) if p.exists()), None)
-    if place is not None and (free := shutil.disk_usage(place).free) < needed:
+    if place is not None and not os.access(place, os.W_OK):
+        found.append(f"{place} cannot be written to, so no file can be kept; name another folder")
+    elif place is not None and (free := shutil.disk_usage(place).free) < needed:
         found.append(
             f"{data_size(free)} free where the trace goes; {plural(steps, 'step')} may take {data_size(needed)}"
         )
@@ -67,6 +74,26 @@ def _device() -> Iterator[str]:
             yield "this torch records no device work (no CUPTI or roctracer); install a build with CUDA or ROCm"
     elif torch.version.cuda or torch.version.hip:
         yield "no device is visible to torch, so only the host is recorded; look at CUDA_VISIBLE_DEVICES and the driver"
+    elif _has_gpu():
+        yield f"this machine has a GPU, but {_CPU_BUILD}"
+
+
+_CPU_BUILD = (
+    "this torch is a build for the CPU alone, so only the host is recorded; install one with CUDA or ROCm"
+)
+
+
+def _has_gpu() -> bool:
+    """Tell whether a driver of NVIDIA or AMD shows a GPU, whatever torch can do."""
+    with suppress(OSError):
+        return any(p.exists() and (p.is_char_device() or any(p.iterdir())) for p in _GPUS)
+    return False
+
+
+def _ranks_here() -> int:
+    """Return how many ranks write on this machine, as launchers tell."""
+    told = os.environ.get("LOCAL_WORLD_SIZE", "")
+    return int(told) if re.fullmatch(r"[1-9]\d{0,3}", told) else 1
 
 
 def _privileges() -> Iterator[str]:
@@ -111,7 +138,7 @@ def after(window: Window) -> None:
         )
         return
     checked = check(window.trace)
-    for line in told(checked, _torch_device()):
+    for line in told(checked, _torch_device() or _has_gpu()):
         say(f"{window.trace.name}: {line}")
     if not window.options.get("quiet"):
         say(f"{window.trace.name}: {summary(checked)}, {data_size(size)}{_ranks(window)}")
@@ -159,6 +186,9 @@ def told(checked: Checked, device: bool) -> list[str]:
 
 def _causes(checked: Checked) -> list[str]:
     """Return why a trace may hold no kernels, the likeliest first."""
+    torch = sys.modules.get("torch")
+    if torch is not None and not (torch.version.cuda or torch.version.hip):
+        return [f"1. {_CPU_BUILD}"]
     if checked.launches:
         return [
             "1. another profiler (nsys, DCGM, a second torch.profiler) took the records: stop it",

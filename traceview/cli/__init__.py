@@ -44,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
     from traceview.cli.commands import call
     from traceview.errors import TraceviewError
 
-    plain = [a for a in arguments if a != _DEBUG]  # it may stand before or behind the command
+    plain = _without_debug(arguments)
     try:
         return call(plain)
     except TraceviewError as error:
@@ -56,13 +56,22 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if ending.was_told():  # and something on the way has made another exception of it
             raise KeyboardInterrupt from error
-        if _DEBUG in arguments:
+        if len(plain) < len(arguments):
             import traceback
 
             traceback.print_exc()
         return _confess(error)
     finally:
         _dismiss()
+
+
+def _without_debug(arguments: Sequence[str]) -> list[str]:
+    """Take --debug out wherever it may stand: before or behind the command, but not among a script's own words."""
+    words = list(arguments)
+    ours = (
+        words.index("--") if "--" in words else words.index("capture") if "capture" in words else len(words)
+    )
+    return [a for a in words[:ours] if a != _DEBUG] + words[ours:]
 
 
 def _dismiss() -> None:

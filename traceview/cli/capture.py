@@ -29,6 +29,10 @@ import click
 @click.option("--shapes", is_flag=True, help="Record input shapes.")
 @click.option("--stacks", is_flag=True, help="Record Python stacks: slow, and large files.")
 @click.option("--memory", is_flag=True, help="Record the allocator.")
+@click.option("--flops", is_flag=True, help="Record what operators compute.")
+@click.option(
+    "--note", multiple=True, metavar="NAME=VALUE", help="A condition to note, as batch=8; may be repeated."
+)
 @click.option("--quiet", is_flag=True, help="Say warnings only.")
 @click.option("--server", metavar="URL", help="Profile a vLLM or SGLang server instead of a script.")
 @click.option(

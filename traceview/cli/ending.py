@@ -7,6 +7,7 @@ comes at the wrong time, or makes another one of it.
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from types import FrameType
@@ -15,11 +16,13 @@ _AGAIN_S = 0.02  # until it is tried again
 _LONGEST_S = 3.0  # an import is waited for
 _IMPORT = "<frozen importlib"
 _told: list[int] = []
+_us: list[int] = []  # this process, not one that a program forks
 _waiting: list[float] = []  # since when
 
 
 def prepare() -> None:
     """End on these signals as on an interruption, unless somebody has said what they mean."""
+    _us[:] = [os.getpid()]
     usual = (signal.SIG_DFL, signal.default_int_handler)
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
@@ -46,6 +49,10 @@ def status(interrupted: int) -> int:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
+    if _us != [os.getpid()] and number != signal.SIGINT:  # a child of the program that we run: as without us
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+        return
     again = bool(_told)
     _told.append(number)
     if again or not _waits(frame):

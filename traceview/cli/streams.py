@@ -11,6 +11,7 @@ import click
 
 # what a closed stream is opened as, so that using it fails as it should; notes to nobody are lost
 _STAND_INS = (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w"))
+_BEFORE: dict[int, str | None] = {}  # how each stream meets what it cannot encode
 
 
 def prepare() -> None:
@@ -25,7 +26,15 @@ def prepare() -> None:
             setattr(sys, name, open(handle, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
+            _BEFORE[id(stream)] = stream.errors
             stream.reconfigure(errors="backslashreplace")
+
+
+def hand_over() -> None:
+    """Give the streams back as they were, to a program of somebody else."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and id(stream) in _BEFORE:
+            stream.reconfigure(errors=_BEFORE[id(stream)])
 
 
 def say(text: str, *, err: bool = True, nl: bool = True) -> None:

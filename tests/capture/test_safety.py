@@ -1,0 +1,305 @@
+"""Nothing of a recording ends the job: other profilers, other threads, interruptions.
+
+A mistake here is a crash of the process, so each scenario is a process of its own; all are forked from one
+that has imported torch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.architecture.source import ROOT
+from tests.capture.making import by_window, iterations, leftovers
+
+HEAD = """
+import asyncio, os, signal, sys, threading
+import torch, torch._inductor, traceview.analyses  # what each process would import by itself
+from torch.profiler import ProfilerActivity, profile, schedule
+from traceview.capture import record, annotate, writing
+torch.set_num_threads(1)
+CPU = [ProfilerActivity.CPU]
+def work(i):
+    with torch.profiler.record_function(f"iteration {i}"):
+        torch.ones(16).add(1)
+"""
+SCENARIOS = {
+    "the job profiles an iteration itself": """
+        with record("t", "out", wait=1, warmup=2, active=3) as steps:
+            for i in range(20):
+                if i == 4:  # in the middle of the window of 3 to 5
+                    with profile(activities=CPU) as own:
+                        work(i)
+                    assert any(e.name == "iteration 4" for e in own.events())
+                work(i)
+                steps.step()
+    """,
+    "the job profiles itself in the warm-up": """
+        with record("t", "out", wait=1, warmup=3, active=2) as steps:
+            for i in range(20):
+                if i == 2:
+                    with profile(activities=CPU) as own:
+                        work(i)
+                work(i)
+                steps.step()
+    """,
+    "the job has a schedule of its own": """
+        with profile(activities=CPU, schedule=schedule(wait=1, warmup=3, active=2, repeat=1),
+                     on_trace_ready=lambda p: p.export_chrome_trace("own.json")) as own:
+            with record("t", "out", wait=2, warmup=1, active=3) as steps:
+                for i in range(20):
+                    work(i)
+                    steps.step()
+                    own.step()
+    """,
+    "a recording stands in another's window": """
+        with record("outer", "out", wait=0, warmup=1, active=8) as outer:
+            for i in range(9):
+                if i == 0:
+                    inner = record("inner", "out", wait=0, warmup=1, active=2).__enter__()
+                work(i)
+                outer.step()
+                inner.step()
+            inner.__exit__(None, None, None)
+    """,
+    "two threads record at once": """
+        def job(label):
+            with record(label, "out", wait=1, warmup=1, active=2, repeat=3) as steps:
+                for i in range(60):
+                    work(i)
+                    steps.step()
+        threads = [threading.Thread(target=job, args=(f"t{n}",)) for n in range(2)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+    """,
+    "another thread works and steps": """
+        def job(steps):
+            for i in range(12):
+                work(i)
+                steps.step()
+        with record("t", "out", wait=1, warmup=1, active=2) as steps:
+            thread = threading.Thread(target=job, args=(steps,))
+            thread.start()
+            thread.join()
+    """,
+    "the window was begun in the main thread and a worker steps": """
+        with record("t", "out", wait=0, warmup=1, active=2) as steps:
+            thread = threading.Thread(target=lambda: [steps.step() for _ in range(5)])
+            thread.start()
+            thread.join()
+    """,
+    "it ends in another thread": """
+        steps = record("t", "out", wait=0, warmup=1, active=9).__enter__()
+        for i in range(4):
+            work(i)
+            steps.step()
+        thread = threading.Thread(target=steps.__exit__, args=(None, None, None))
+        thread.start()
+        thread.join()
+    """,
+    "two coroutines record at once": """
+        async def job(label):
+            with record(label, "out", wait=0, warmup=1, active=3) as steps:
+                for i in range(8):
+                    work(i)
+                    steps.step()
+                    await asyncio.sleep(0)
+        async def both():
+            await asyncio.gather(job("a"), job("b"))
+        asyncio.run(both())
+    """,
+    "it is entered twice": """
+        steps = record("t", "out", wait=0, warmup=1, active=2)
+        with steps:
+            with steps:
+                for i in range(5):
+                    work(i)
+                    steps.step()
+    """,
+    "Ctrl-C comes while a window is compressed": """
+        plain = writing._copy
+        def copy(*streams):
+            os.kill(os.getpid(), signal.SIGINT)
+            plain(*streams)
+        writing._copy = copy
+        try:
+            with record("t", "out", wait=0, warmup=1, active=2, repeat=0) as steps:
+                for i in range(9):
+                    work(i)
+                    steps.step()
+        except KeyboardInterrupt:
+            print("saved a checkpoint")
+    """,
+    "torch fails to stop its profiler": """
+        def fail(*_):
+            raise RuntimeError("no more")
+        torch.autograd.profiler._disable_profiler = fail
+        with record("t", "out", wait=0, warmup=1, active=2) as steps:
+            for i in range(9):
+                work(i)
+                steps.step()
+    """,
+    "torch cannot write its trace": """
+        def fail(_, path):
+            open(path + ".tmp", "w").write("half")
+        profile.export_chrome_trace = fail
+        with record("t", "out", wait=0, warmup=1, active=2) as steps:
+            for i in range(9):
+                work(i)
+                steps.step()
+    """,
+    "it forks in a window": """
+        with record("t", "out", wait=0, warmup=1, active=4) as steps:
+            for i in range(9):
+                work(i)
+                if i == 2 and not os.fork():
+                    for _ in range(9):
+                        steps.step()
+                    os._exit(0)
+                steps.step()
+        os.wait()
+    """,
+    "it changes its folder": """
+        with record("t", "out", wait=0, warmup=1, active=2) as steps:
+            os.mkdir("elsewhere")
+            os.chdir("elsewhere")
+            for i in range(4):
+                work(i)
+                steps.step()
+    """,
+}  # fmt: skip
+RUN = """
+import json, sys
+exec(compile(open(sys.argv[1]).read(), "head", "exec"))
+ended = {}
+for name, (folder, text) in json.load(open(sys.argv[2])).items():
+    child = os.fork()
+    if not child:
+        os.chdir(folder)
+        said = os.open("said", os.O_WRONLY | os.O_CREAT, 0o600)
+        os.dup2(said, 1); os.dup2(said, 2)
+        signal.alarm(60)
+        status = 1
+        try:
+            exec(compile(text, name, "exec"), globals())
+            print("the job went on", flush=True)
+            status = 0
+        finally:
+            if status:
+                import traceback
+                traceback.print_exc()
+            threading._shutdown()
+            import atexit
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            if status:
+                os._exit(status)
+        sys.exit(0)
+    ended[name] = os.waitpid(child, 0)[1]
+json.dump(ended, open(sys.argv[3], "w"))
+"""
+
+
+class Ended(NamedTuple):
+    """Hold how a scenario ended: the status as wait() gives it, what was said, and its folder."""
+
+    status: int
+    said: str
+    folder: Path
+
+    @property
+    def windows(self) -> list[list[int]]:
+        """Return the iterations of each file."""
+        return by_window(sorted((self.folder / "out").glob("*.gz")))
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
+    """Run every scenario; return how each ended."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs fork")
+    if not os.environ.get("TRACEVIEW_NEEDS_TORCH"):
+        pytest.importorskip("torch")
+    root = tmp_path_factory.mktemp("safety")
+    jobs: dict[str, Any] = {}
+    for number, (name, text) in enumerate(SCENARIOS.items()):
+        folder = root / str(number)
+        folder.mkdir()
+        jobs[name] = (str(folder), textwrap.dedent(text))
+    for name, text in (("head.py", HEAD), ("jobs.json", json.dumps(jobs))):
+        (root / name).write_text(text, encoding="utf-8")
+    places = [str(root / n) for n in ("head.py", "jobs.json", "ended.json")]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    words = [sys.executable, "-W", "ignore", "-c", RUN, *places]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    status = json.loads((root / "ended.json").read_text(encoding="utf-8"))
+    return {
+        name: Ended(status[name], (Path(folder) / "said").read_text(encoding="utf-8"), Path(folder))
+        for name, (folder, _) in jobs.items()
+    }
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_job_goes_on_and_leaves_nothing_half_written(ended: dict[str, Ended], name: str) -> None:
+    found = ended[name]
+    assert found.status == 0, found.said
+    assert "the job went on" in found.said
+    if (found.folder / "out").exists():
+        assert leftovers(found.folder / "out") == []
+
+
+WINDOWS = {
+    # the fifth iteration ends the pause; wait 1 and warm-up 2 come again
+    "the job profiles an iteration itself": [[8, 9, 10]],
+    "the job profiles itself in the warm-up": [[7, 8]],
+    # its session is open from the beginning of step 2 to the end of step 5; the next one waits two and warms up one
+    "the job has a schedule of its own": [[9, 10, 11]],
+    "a recording stands in another's window": [[1, 2, 3, 4, 5, 6, 7, 8]],
+    "another thread works and steps": [[2, 3]],
+    "the window was begun in the main thread and a worker steps": [],
+    "it ends in another thread": [],
+    "it is entered twice": [[1, 2]],
+    "Ctrl-C comes while a window is compressed": [],
+    "torch fails to stop its profiler": [],
+    "torch cannot write its trace": [],
+    "it forks in a window": [[1, 2, 3, 4]],
+    "it changes its folder": [[1, 2]],
+}
+SAID = {
+    "the job profiles an iteration itself": "t: the job starts a profiler of its own: the window at work is dropped",
+    "the job has a schedule of its own": "t: another profiler is running in this process",
+    "the window was begun in the main thread and a worker steps": "t: step() came from another thread",
+    "it ends in another thread": "t: the window was begun in another thread and cannot be ended here",
+    "it is entered twice": "t: this recording is under way already",
+    "Ctrl-C comes while a window is compressed": "saved a checkpoint",
+    "torch fails to stop its profiler": "the profiler failed (RuntimeError: no more); the job goes on without it",
+    "torch cannot write its trace": "writing the trace failed (OSError: torch wrote no trace into",
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_what_can_be_recorded_is_recorded(ended: dict[str, Ended], name: str) -> None:
+    assert ended[name].windows == WINDOWS[name], ended[name].said
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_could_not_is_said(ended: dict[str, Ended], name: str) -> None:
+    assert SAID[name] in ended[name].said
+
+
+def test_the_profiler_of_the_job_gets_its_own_window(ended: dict[str, Ended]) -> None:
+    assert iterations(ended["the job has a schedule of its own"].folder / "own.json") == [4, 5]
+
+
+@pytest.mark.parametrize("name", ["two threads record at once", "two coroutines record at once"])
+def test_of_two_recordings_at_once_one_is_recorded_at_a_time(ended: dict[str, Ended], name: str) -> None:
+    assert ended[name].windows
+    assert "another profiler is running in this process" in ended[name].said

@@ -1,0 +1,62 @@
+"""Keep the windows that torch hands over: each a file, then looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from traceview.capture import naming
+from traceview.capture.guard import attempt
+from traceview.capture.options import Options
+from traceview.capture.schedule import plural
+from traceview.capture.telling import Voice
+from traceview.capture.writing import size, write
+
+
+@dataclass(frozen=True)
+class Window:
+    """Hold a written window: its file's name without suffix, its folder, and what was recorded in it."""
+
+    trace: Path
+    name: str
+    index: int
+    steps: range
+    planned: int
+    options: Options
+
+
+Hook = Callable[[Window], None]
+
+
+class Keeper:
+    """Write windows into a folder, and call what looks at each."""
+
+    def __init__(
+        self, label: str, folder: Path, options: Options, hooks: Sequence[Hook], voice: Voice
+    ) -> None:
+        self._label, self._folder, self._options, self._hooks = label, folder, options, hooks
+        self._voice = voice
+        self.written: list[Path] = []
+
+    @property
+    def outcome(self) -> str:
+        """Say what is left of a loop without steps."""
+        return "the file holds no steps" if self.written else "nothing was recorded"
+
+    def keep(self, profiler: Any, index: int, steps: range, planned: int) -> None:
+        """Write what a profiler of torch holds of these steps, of as many as were planned."""
+        name = naming.name_of(self._label, index)
+        written = attempt("writing the trace", lambda: write(profiler, self._folder, name))
+        if written is None:
+            return
+        self.written.append(written)
+        window = Window(
+            written, written.name.removesuffix(naming.TRACE), index, steps, planned, self._options
+        )
+        self._voice.say(f"wrote {written} ({size(written.stat().st_size)}, {plural(len(steps), 'step')})")
+        if 0 < len(steps) < planned:
+            self._voice.warn(f"the loop ended after {len(steps)} of {plural(planned, 'step')} of this window")
+        for hook in self._hooks:
+            attempt("the check of the trace", lambda hook=hook: hook(window))  # type: ignore[misc]

@@ -1,0 +1,110 @@
+"""What a recording says: the plan before the loop, silence in it, and what became of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from traceview.capture.guard import say
+from traceview.capture.schedule import FEWEST_COMPARED, Schedule, plan, plural, too_few
+
+HOW = "call it at the end of each iteration"
+_PATIENT = 5  # times the mean step that a silence may last
+
+
+class Voice:
+    """Speak for a recording: its label first, and what could repeat once."""
+
+    def __init__(self, label: str, quiet: bool) -> None:
+        self._label, self._quiet = label, quiet
+        self.told: set[str] = set()
+
+    def say(self, text: str) -> None:
+        """Say what is no warning."""
+        if not self._quiet:
+            say(f"{self._label}: {text}")
+
+    def warn(self, text: str) -> None:
+        """Say what needs attention, always."""
+        say(f"{self._label}: warning: {text}")
+
+    def end(self, text: str) -> None:
+        """Say what became of the recording, always."""
+        say(f"{self._label}: {text}")
+
+    def once(self, text: str) -> None:
+        """Say what may happen at every step, at the first one only."""
+        if text not in self.told:
+            self.told.add(text)
+            say(f"{self._label}: {text}")
+
+    def plan(self, schedule: Schedule, total: int | None) -> None:
+        """Say which iterations end up in which file, and what is wrong with that."""
+        if total is None:
+            if schedule.active < FEWEST_COMPARED:
+                self.say(too_few(schedule.active))
+            return
+        planned = plan(schedule, total)
+        for line in (*planned.windows(), *planned.notes):
+            self.say(line)
+        for warning in planned.warnings:
+            self.warn(warning)
+
+    def shortened(self, schedule: Schedule, seconds: float, total: int | None) -> None:
+        """Say that fewer steps are recorded than by default, and what that makes of the plan."""
+        few = ""
+        if schedule.active < FEWEST_COMPARED:
+            few = f", too few for 'traceview diff', which wants {FEWEST_COMPARED}"
+        self.say(
+            f"a step takes {seconds:.1f} s, so only {schedule.active} are recorded{few}; active= says otherwise"
+        )
+        for line in plan(schedule, total).windows() if total is not None else ():
+            self.say(f"now {line}")
+
+
+def nothing_written(schedule: Schedule, steps: int) -> str:
+    """Say why a loop of so many steps left no file."""
+    short = plan(schedule, steps).warnings
+    return f"nothing was recorded: {'; '.join(short) or 'no file could be written'}"
+
+
+def other_number(steps: int, total: int) -> str:
+    """Say that the loop was not as long as planned."""
+    return f"step() was called {plural(steps, 'time')}, and the plan was made for {total}"
+
+
+class Silence:
+    """Tell once when no step() comes for long."""
+
+    def __init__(self, patience: float, told: Callable[[], str]) -> None:
+        self._patience, self._told, self._timer = patience, told, threading.Timer(patience, self._look)
+        self._timer.daemon = True
+        self._ended = False
+        self._timer.start()
+
+    def end(self) -> None:
+        """Look no more."""
+        self._ended = True
+        self._timer.cancel()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the next look."""
+        self._timer.join(seconds)
+
+    def _look(self) -> None:
+        if self._ended or self._told():
+            return
+        self._timer = threading.Timer(self._patience, self._look)
+        self._timer.daemon = True
+        self._timer.start()
+
+
+def silence(seconds: float, patience: float, steps: int, mean: float) -> str:
+    """Return what to say of so many seconds without a step(), nothing where that is no wonder."""
+    if not steps:
+        return f"no step() in the first {patience:.0f} s"
+    return (
+        f"no step() for {seconds:.0f} s after {plural(steps, 'step')}"
+        if seconds > max(patience, _PATIENT * mean)
+        else ""
+    )
