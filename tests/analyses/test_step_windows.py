@@ -132,7 +132,8 @@ def test_records_without_length_set_no_window() -> None:
 
 
 def test_steps_of_a_host_trace_have_wall_time_only() -> None:
-    analysis = analysed(note("ProfilerStep#1", 0, 100), op("a", 5, 50), note("ProfilerStep#2", 200, 120))
+    steps = note("ProfilerStep#1", 0, 100), op("a", 5, 50), note("ProfilerStep#2", 200, 120), op("a", 205, 50)
+    analysis = analysed(*steps)
     assert analysis.step_time.basis == "host wall"
     assert analysis.step_time.median_ns == 110_000
     assert analysis.step_windows.period.tolist() == [-1, -1]
@@ -220,3 +221,27 @@ def test_steps_that_a_device_runs_in_reverse_order_have_no_periods() -> None:
     ]
     time = analysed(*events).step_time
     assert (time.basis, time.median_ns) == ("host wall", 90_000)
+
+
+def host_steps(*lengths: float, last: float) -> list[Event]:
+    """Return steps of a loop without a device, and what PyTorch begins behind the last one."""
+    events, at = [], 0.0
+    for number, long in enumerate((*lengths, last)):
+        events.append(note(f"ProfilerStep#{number}", at, long))
+        if number < len(lengths):
+            events.append(op("aten::mm", at + 1, long - 2))
+        at += long + 1
+    return events
+
+
+def test_an_end_without_anything_in_it_is_no_step() -> None:
+    found = analysed(*host_steps(100, 110, 120, last=3))
+    assert found.step_windows.complete.tolist() == [True, True, True, False]
+    assert (found.step_time.count, found.step_time.median_ns) == (3, 110_000)
+
+
+def test_a_last_step_with_work_in_it_is_one_and_so_are_steps_that_are_all_empty() -> None:
+    work = [op("aten::add", 334, 1)]
+    assert analysed(*host_steps(100, 110, 120, last=3), *work).step_time.count == 4
+    empty = [note(f"ProfilerStep#{n}", 100 * n, 90) for n in range(4)]
+    assert analysed(*empty).step_time.count == 4

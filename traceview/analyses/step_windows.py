@@ -16,7 +16,7 @@ from traceview.analyses.grouping import sums, texts
 from traceview.analyses.steps import outliers, step_of
 from traceview.analyses.windows import Spans, Windows, marked_steps
 from traceview.analyses.workspace import Workspace
-from traceview.events import Flag, Kind, Steps
+from traceview.events import Flag, Kind, Steps, Trace
 from traceview.tables import Table, column
 
 DEVICE_PERIOD, HOST_WALL = "device period", "host wall"
@@ -50,7 +50,8 @@ class StepWindows(Table):
     work: np.ndarray = column("added durations of the work that it launched on its window's device", "ns")
     outside: np.ndarray = column("of that, what lies outside its window", "ns")
     complete: np.ndarray = column(
-        "closed on the host, and its launches have device records (99 % of them)", "bool"
+        "closed on the host, and its launches have device records (99 % of them); without launches no empty end",
+        "bool",
     )
     open_end: np.ndarray = column("the last step: no next one closes its window", "bool")
     outlier: np.ndarray = column(
@@ -185,12 +186,15 @@ def _followers(workspace: Workspace, marked: Steps) -> np.ndarray:
 
 
 def _launches(workspace: Workspace, marked: Steps) -> tuple[np.ndarray, np.ndarray]:
-    """Return the launches of each step, and whether it is complete; without any launch all closed ones are."""
+    """Return the launches of each step, and whether it is complete.
+
+    Without any launch all closed ones are, but for an end that holds nothing.
+    """
     trace, s, count = workspace.trace, workspace.trace.slices, len(marked)
     closed = (s.flags[marked.row] & Flag.UNFINISHED) == 0
     calls = np.flatnonzero((s.kind == Kind.LAUNCH) & ((s.flags & Flag.NESTED_CALL) == 0))
     if not len(calls):
-        return np.zeros(count, np.int64), closed
+        return np.zeros(count, np.int64), closed & ~_empty_end(trace, marked)
     has = np.zeros(len(s), bool)
     link = s.link[workspace.usable]
     has[link[link >= 0]] = True
@@ -199,6 +203,25 @@ def _launches(workspace: Workspace, marked: Steps) -> tuple[np.ndarray, np.ndarr
     launched = np.bincount(step[inside], minlength=count)[:count].astype(np.int64)
     present = np.bincount(step[inside & has[calls]], minlength=count)[:count]
     return launched, closed & (launched > 0) & (present * 100 >= launched * 99)
+
+
+def _empty_end(trace: Trace, marked: Steps) -> np.ndarray:
+    """Return which steps (bool) are the last of their rank and hold nothing, though an earlier one does.
+
+    PyTorch begins another step with each step(): where the loop ends with that, it lasts until the profiler stops.
+    """
+    s, found = trace.slices, np.zeros(len(marked), bool)
+    scope = np.array([t.scope for t in trace.tracks], np.int64)
+    host = np.isin(s.kind, (Kind.OP, Kind.ANNOTATION, Kind.RUNTIME, Kind.OTHER))
+    host[marked.row] = False
+    for code in np.unique(scope[s.track[marked.row]]).tolist():
+        own = np.flatnonzero(scope[s.track[marked.row]] == code)
+        rows = np.flatnonzero(host & (scope[s.track] == code))
+        begins = s.start[rows]
+        last = int(own[-1])
+        if not (begins >= marked.start[last]).any() and (begins >= marked.start[own[0]]).any():
+            found[last] = True
+    return found
 
 
 def _partition(workspace: Workspace, spans: Spans, count: int) -> dict[str, np.ndarray]:

@@ -141,6 +141,9 @@ def after(window: Window) -> None:
     for line in told(checked, _torch_device() or _has_gpu()):
         say(f"{window.trace.name}: {line}")
     if not window.options.get("quiet"):
+        checked = checked._replace(
+            steps=len(window.steps) or checked.steps
+        )  # torch begins one more than it records
         say(f"{window.trace.name}: {summary(checked)}, {data_size(size)}{_ranks(window)}")
 
 
