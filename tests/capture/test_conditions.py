@@ -5,7 +5,9 @@ import json
 import os
 import platform
 import socket
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 
 import traceview
+from tests.architecture.source import ROOT
 from tests.capture.making import failing, leftovers, loop
 from tests.capture.rows import cycle
 from traceview.capture import conditions, record
@@ -211,3 +214,69 @@ def test_without_nvml_no_clock_is_guessed(torch: Any, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "pynvml", None)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert conditions.device_state() == {}
+
+
+@pytest.fixture
+def switches(torch: Any) -> Iterator[Any]:
+    """Give torch.backends, and put back what a test sets there: the properties cannot be patched."""
+    backends = torch.backends
+    names = ("allow_tf32", "benchmark", "deterministic")
+    before = backends.cuda.matmul.allow_tf32, [getattr(backends.cudnn, n) for n in names]
+    yield backends
+    backends.cuda.matmul.allow_tf32 = before[0]
+    for name, value in zip(names, before[1], strict=True):
+        setattr(backends.cudnn, name, value)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_each_switch_is_read_from_its_own_place(switches: Any, on: bool) -> None:
+    switches.cuda.matmul.allow_tf32, switches.cudnn.allow_tf32 = on, not on
+    switches.cudnn.benchmark, switches.cudnn.deterministic = on, not on
+    found = conditions.settings()
+    assert (found["tf32_matmul"], found["tf32_cudnn"]) == (on, not on)
+    assert (found["cudnn_benchmark"], found["cudnn_deterministic"]) == (on, not on)
+
+
+def test_the_device_at_work_is_noted_by_name_size_and_capability(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = {1: SimpleNamespace(name="NVIDIA H200", total_memory=141 * 10**9, major=9, minor=0)}
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", of.__getitem__)
+    assert conditions.device() == {
+        "name": "NVIDIA H200", "count": 2, "memory_bytes": 141 * 10**9, "capability": "9.0",
+    }  # fmt: skip
+
+
+def test_nothing_is_in_a_sidecar_but_what_is_listed(torch: Any, tmp_path: Path) -> None:
+    _, told = captured(torch, tmp_path)
+    assert set(told) == {
+        "schema", "run", "written", "ranks", "world_size", "device", "versions", "profiler", "given", "trace",
+        "window", "settings", "state",
+    }  # fmt: skip
+    assert set(told["versions"]) <= {
+        "Python",
+        "PyTorch",
+        "CUDA",
+        "HIP",
+        "driver",
+        "cuDNN",
+        "triton",
+        "vllm",
+        "sglang",
+    }
+    assert set(told["settings"]) <= {
+        "cudnn_benchmark", "cudnn_deterministic", "tf32_matmul", "tf32_cudnn", "matmul_precision", "default_dtype",
+        "autocast", "inference_mode", "grad", "deterministic", "threads", "seed",
+    }  # fmt: skip
+
+
+def test_runs_of_one_process_share_a_name_that_no_other_process_has(torch: Any, tmp_path: Path) -> None:
+    names = [captured(torch, tmp_path)[1]["run"] for _ in range(2)]
+    words = "from traceview.capture import naming; print(naming.run_name())"
+    other = subprocess.run(
+        [sys.executable, "-c", words], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert names[0] == names[1] != other.stdout.strip()
