@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import socket
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.analyses import making
-from traceview.capture import retention
+from tests.architecture.source import ROOT
+from traceview.capture import capture_sets, retention
 from traceview.capture.retention import Limits, captures, condemned, delete, parse_age, parse_size
 from traceview.cli import run
 from traceview.errors import UsageError
+from traceview.sources.choose import is_surely_trace, is_trace
+from traceview.units import data_size
 
 TRACE = making.text(making.op("aten::mm", 0, 1))
 HOUR = 3600.0
@@ -271,11 +276,266 @@ def test_ranks_and_windows_of_one_launch_stay_together_among_others_of_the_same_
     ]
 
 
-@pytest.mark.parametrize("told", ["elastic-7", "slurm-8.0", "process-ab"])
-def test_a_run_that_tells_its_launch_stays_whole_when_a_rank_was_restarted(tmp_path: Path, told: str) -> None:
+@pytest.mark.parametrize("told", ["elastic-7", "slurm-8.0", "parent-1-17000000", "parent-1"])
+@pytest.mark.parametrize("again", ["job-rank0-pid99-w0", "job-rank0-pid10-w0-2", "later/job-rank0-pid10-w0"])
+def test_a_rank_and_window_that_comes_again_is_another_launch_of_a_run_of_the_same_name(
+    tmp_path: Path, told: str, again: str
+) -> None:
     trace(tmp_path, "job-rank0-pid10-w0", 20, told)
-    trace(tmp_path, "job-rank0-pid99-w0", 10, told)
+    trace(tmp_path, "job-rank1-pid11-w0", 20, told)
+    at = tmp_path / again
+    trace(at.parent, at.name, 10, told)
+    assert sets(tmp_path) == [[at.name], ["job-rank0-pid10-w0", "job-rank1-pid11-w0"]]
+
+
+def test_a_launch_whose_ranks_were_fewer_before_is_not_torn(tmp_path: Path) -> None:
+    for rank in (0, 1):
+        trace(tmp_path, f"job-rank{rank}-pid1{rank}-w0", 40, "elastic-7")
+    for rank in (3, 2, 1, 0):  # the ranks that are new write first
+        trace(tmp_path, f"job-rank{rank}-pid2{rank}-w0", 20 + rank / 1000, "elastic-7")
+    assert [len(s) for s in sets(tmp_path)] == [4, 2]
+
+
+def test_processes_of_a_job_that_know_no_rank_are_one_launch_where_they_wrote_together(
+    tmp_path: Path,
+) -> None:
+    for pid in (10, 11, 12):
+        trace(tmp_path, f"serve-pid{pid}-w0", 20 + pid / 1000, "slurm-8.0")
+        trace(tmp_path, f"serve-pid{pid}-w1", 19 + pid / 1000, "slurm-8.0")
+    trace(tmp_path, "serve-pid13-w0", 5, "slurm-8.0")
+    assert [len(s) for s in sets(tmp_path)] == [1, 6]
+
+
+def test_what_one_process_told_stays_whole_whatever_the_names_say(tmp_path: Path) -> None:
+    trace(tmp_path, "job-pid10-w0", 20, "process-ab")
+    trace(tmp_path, "job-pid99-w0", 10, "process-ab")  # it forked
     assert len(captures(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("told", ["elastic-1", "slurm-8.0", "parent-70-17000000", "process-ab"])
+def test_a_capture_may_lie_in_a_folder_for_each_rank(tmp_path: Path, told: str) -> None:
+    for rank in range(4):
+        trace(tmp_path / f"rank{rank}", f"train-rank{rank}-pid{70 + rank}-w0", 50, told)
+        trace(tmp_path / f"rank{rank}", f"train-rank{rank}-pid{80 + rank}-w0", 9, f"{told}2")
+    lost = [
+        f"rank{r}/train-rank{r}-pid{70 + r}-w0{s}"
+        for r in range(4)
+        for s in (".capture.json", ".pt.trace.json")
+    ]
+    assert gone(tmp_path, "--keep", "1") == lost
+
+
+def test_the_place_of_a_capture_in_several_folders_is_what_they_share(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rank in (0, 1):
+        trace(tmp_path / "runs" / f"rank{rank}", f"train-rank{rank}-pid7-w0", 50, "elastic-1")
+    trace(tmp_path, "new-pid1-w0", 1, "process-n")
+    assert run(["prune", str(tmp_path), "--keep", "1"]) == 0
+    assert capsys.readouterr().out.startswith("runs/train-rank0..1-pid7-w0  4 files, ")
+
+
+def test_a_rank_whose_sidecar_is_lost_stays_with_those_of_the_folders_beside_it(tmp_path: Path) -> None:
+    for rank in range(4):
+        trace(
+            tmp_path / f"rank{rank}",
+            f"train-rank{rank}-pid7{rank}-w0",
+            50,
+            None if rank == 2 else "elastic-1",
+        )
+    assert [len(s) for s in sets(tmp_path)] == [4]
+
+
+def test_windows_of_a_process_without_sidecars_belong_together_whatever_the_time_between(
+    tmp_path: Path,
+) -> None:
+    for window in range(3):  # half an hour apart
+        for rank in (0, 1):
+            trace(tmp_path, f"job-rank{rank}-pid1{rank}-w{window}", 30 - window / 2 - rank / 1000)
+    trace(tmp_path, "job-rank0-pid20-w0", 10)
+    trace(tmp_path, "job-rank0-pid20-w1", 9)
+    trace(tmp_path / "sub", "job-rank0-pid20-w2", 8)
+    trace(tmp_path, "job-rank0-pid20-w0-2", 7)  # another process of this number
+    assert [len(s) for s in sets(tmp_path)] == [1, 1, 2, 6]
+
+
+def test_a_late_window_without_a_sidecar_stays_with_its_process(tmp_path: Path) -> None:
+    trace(tmp_path, "train-pid10-w0", 30, "process-a")
+    trace(tmp_path, "train-pid10-w1", 20)
+    assert len(captures(tmp_path)) == 1
+
+
+def nodes(folder: Path, world: int | None, second: str, hours: float = 30.0) -> list[int]:
+    """Write two ranks of each of two machines, whose shells differ; return how many traces the captures have."""
+    for node, (told, at) in enumerate((("parent-7-170", 30.0), (second, hours))):
+        for rank in (2 * node, 2 * node + 1):
+            path = trace(folder, f"train-rank{rank}-pid5{rank}-w0", at, told)
+            sidecar = path.with_name(path.name.replace(".pt.trace.json", ".capture.json"))
+            document = {"schema": "traceview.capture/1", "run": told, "world_size": world}
+            sidecar.write_text(json.dumps(document), encoding="utf-8")
+            os.utime(sidecar, (time.time() - at * HOUR,) * 2)
+    return [len(s) for s in sets(folder)]
+
+
+def test_what_shells_of_several_machines_started_at_one_time_is_one_capture(tmp_path: Path) -> None:
+    assert nodes(tmp_path, 4, "parent-9-180") == [4]
+
+
+@pytest.mark.parametrize(
+    ("world", "second", "hours"),
+    [
+        (None, "parent-9-180", 30),  # nobody tells how many there are
+        (3, "parent-9-180", 30),  # rank 3 is none of three
+        (4, "parent-9-180", 29.9),  # six minutes later
+        (4, "elastic-9", 30),  # a launcher that tells all its machines the same
+    ],
+)
+def test_other_launches_of_other_shells_are_other_captures(
+    tmp_path: Path, world: int | None, second: str, hours: float
+) -> None:
+    assert nodes(tmp_path, world, second, hours) == [2, 2]
+
+
+@pytest.mark.parametrize("document", [{}, {"run": None}, {"run": 5}, {"run": ""}])
+def test_sidecars_that_tell_no_run_do_not_make_one_run(tmp_path: Path, document: dict[str, object]) -> None:
+    for pid, hours in ((1, 30), (2, 20)):
+        trace(tmp_path, f"train-pid{pid}-w0", hours)
+        text = json.dumps({"schema": "traceview.capture/1", **document})
+        (tmp_path / f"train-pid{pid}-w0.capture.json").write_text(text, encoding="utf-8")
+    assert [len(c.files) for c in captures(tmp_path)] == [2, 2]
+
+
+@pytest.mark.parametrize("told", ["elastic-7", None])
+@pytest.mark.parametrize("broken", [b"", b"\x1f\x8b broken", b'{"schemaVersion": 1, "trace'])
+def test_a_capture_of_which_a_file_cannot_be_read_stays_whole_and_is_said(
+    tmp_path: Path, broken: bytes, told: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for rank in range(3):
+        trace(tmp_path, f"train-rank{rank}-pid7{rank}-w0", 30, told)
+    damaged = tmp_path / "train-rank1-pid71-w0.pt.trace.json"
+    damaged.write_bytes(broken)
+    os.utime(damaged, (time.time() - 30 * HOUR,) * 2)
+    trace(tmp_path, "new-pid1-w0", 1, "process-n")
+    assert gone(tmp_path, "--keep", "1") == []
+    assert capsys.readouterr().out.splitlines() == [
+        "1 capture beyond the limits stays: train-rank1-pid71-w0.pt.trace.json of it cannot be read as a trace; delete it by hand",
+        "deleted 0 captures of 2, 0 B",
+    ]
+    damaged.unlink()
+    assert len(gone(tmp_path, "--keep", "1")) == (4 if told else 2)
+
+
+def test_a_file_that_only_its_name_calls_a_trace_is_no_capture(tmp_path: Path) -> None:
+    trace(tmp_path, "train-pid7-w0", 30).write_bytes(b"")
+    assert captures(tmp_path) == []
+
+
+RECORDS = [
+    '[{"id": "QW_0", "conversations": []}]', '[{"name": "pip", "version": "24.0"}]', '[{"args": [1], "pid": 5}]',
+    '[{"ph": 7.2, "name": "lake", "ts": 5}]', '[{"ph": "acid", "ts": 5}]', '[{"ph": "X", "name": "no time"}]',
+    '[{"ph": "X", "ts": "yesterday"}]', '[{"ph": "X", "ts": 1}, {"id": 5}]', "[]", "[1, 2]", '["ph"]', "[{}]",
+    '{"traceEvents": []}', '{"traceEvents": [{"id": 5}]}', '{"rows": [{"ph": "X", "ts": 1}]}', "{", "[",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", RECORDS)
+@pytest.mark.parametrize("name", ["ShareGPT_V3.json", "train-pid7-w0.pt.trace.json", "list"])
+def test_lists_of_other_records_are_no_traces(tmp_path: Path, text: str, name: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    os.utime(tmp_path / name, (0, 0))
+    trace(tmp_path, "new-pid1-w0", 1, "process-n")
+    assert gone(tmp_path, "--max-age", "1d") == []
+
+
+EVENT = '{"ph": "X", "name": "a", "ts": 1.5, "dur": 1}'
+ODD = [
+    f"[{EVENT}, {EVENT}", f" [\n,{EVENT},\n]", f"[{EVENT}, {{\"ph\": \"X", f"[{{}}, {EVENT}, {{}}]",
+    '[{"ph": "M", "name": "process_name"}]', '[{"ph": "B", "name": "a", "ts": "1.5"}]', '{"schemaVersion": 1, "traceEvents": []}',
+    f'{{"otherData": {{}}, "traceEvents": [{EVENT}]}}', f'\ufeff{{"traceEvents":\n[\n{EVENT}', '[{"ph": "E", "ts": -3}]',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_odd_traces_are_traces_all_the_same(tmp_path: Path, text: str) -> None:
+    (tmp_path / "old.json").write_text(text, encoding="utf-8")
+    os.utime(tmp_path / "old.json", (0, 0))
+    trace(tmp_path, "new-pid1-w0", 1, "process-n")
+    assert gone(tmp_path, "--max-age", "1d") == ["old.json"]
+
+
+def test_every_sample_that_is_read_as_events_is_a_trace(tmp_path: Path) -> None:
+    found = [p for p in (ROOT / "sample_traces").rglob("*.json*") if is_trace(p)]
+    assert len(found) > 3
+    assert [p.name for p in found if not is_surely_trace(p)] == []
+
+
+def test_a_trace_and_its_compressed_twin_share_a_sidecar(tmp_path: Path) -> None:
+    plain = trace(tmp_path, "old-pid1-w0", 30, "process-o")
+    twin = plain.with_name(f"{plain.name}.gz")
+    twin.write_bytes(gzip.compress(TRACE))
+    os.utime(twin, (time.time() - 30 * HOUR,) * 2)
+    trace(tmp_path, "new-pid1-w0", 1, "process-n")
+    old = captures(tmp_path)[1]
+    assert len(old.files) == 3
+    assert old.size == sum(p.stat().st_size for p in tmp_path.glob("old*"))
+    assert len(gone(tmp_path, "--keep", "1")) == 3
+
+
+def test_pipes_and_sockets_are_not_waited_for(tmp_path: Path) -> None:
+    trace(tmp_path, "old-pid1-w0", 30)
+    trace(tmp_path, "new-pid1-w0", 1, "process-n")
+    for name in ("old-pid1-w0.capture.json", "other-pid1-w0.pt.trace.json", "pipe.json"):
+        os.mkfifo(tmp_path / name)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s.json"))
+        assert gone(tmp_path, "--keep", "1") == ["old-pid1-w0.pt.trace.json"]
+
+
+@pytest.mark.skipif(not os.path.ismount("/proc"), reason="a system without /proc")
+def test_what_the_kernel_makes_up_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture_sets, "is_surely_trace", lambda path: pytest.fail(str(path)))
+    assert captures(Path("/proc/self")) == []
+
+
+@pytest.mark.parametrize("folder", ["", " "])
+def test_a_variable_that_is_not_set_names_no_folder(
+    three: Path, folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(three)
+    before = names(three)
+    assert run(["prune", folder, "--keep", "1", "--yes"]) == 2
+    assert names(three) == before
+    assert "no folder was named" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limit", [["--max-size", "9" * 400 + "GB"], ["--max-age", "9" * 400 + "d"]])
+def test_a_number_that_is_none_is_refused_in_a_line(
+    three: Path, limit: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["prune", str(three), *limit]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert len(said) < 150
+
+
+def test_what_was_deleted_is_counted_as_it_was(
+    three: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace(three, "latest-pid1-w0", 1, "process-l")
+    unlink = Path.unlink
+
+    def refuse(path: Path) -> None:
+        if path.name.startswith(("train-pid91", "train-rank0-pid70-w1")):
+            raise PermissionError(13, "Permission denied", str(path))
+        unlink(path)
+
+    monkeypatch.setattr(retention.Path, "unlink", refuse)
+    freed = sum((three / n).stat().st_size for n in (*OLDEST, *MIDDLE) if "rank0-pid70-w1" not in n)
+    assert run(["prune", str(three), "--keep", "1", "--yes"]) == 5
+    out, err = capsys.readouterr()
+    # the middle one went, the oldest but for two files, the one of process 91 stayed
+    assert out.splitlines()[-1] == f"deleted 1 capture and parts of 1 capture of 4, {data_size(freed)}"
+    assert err.count("Permission denied") == 4
 
 
 @pytest.mark.parametrize("broken", [None, b"", b'{"schema": "traceview.cap', b"[]"])

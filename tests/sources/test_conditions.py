@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -236,3 +237,8 @@ def test_a_trace_brings_the_conditions_beside_it(tmp_path: Path) -> None:
     assert read_trace(tmp_path / "run.json").meta.conditions == {}
     (tmp_path / "run.capture.json").write_text(json.dumps(TOLD), encoding="utf-8")
     assert read_trace(tmp_path / "run.json").meta.conditions["batch"] == "8"
+
+
+def test_a_pipe_in_place_of_a_sidecar_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run.capture.json")
+    assert read_conditions(tmp_path / "run.json") == Noted()

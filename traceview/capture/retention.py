@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from traceview.capture.capture_sets import Capture, File, captures, seen
+from traceview.capture.capture_groups import File
+from traceview.capture.capture_sets import Capture, captures, seen
 from traceview.errors import UsageError
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
 
 NEWEST, AT_WORK = "the newest", "written to within two minutes"
 QUIET_S = 120.0  # a capture written to within this time may still be at work: another rank, the next window
+_SHOWN = 40  # characters of what is refused
 _AGES = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _SIZES = {
     "B": 1,
@@ -67,17 +70,19 @@ class Condemned(NamedTuple):
 def parse_age(text: str) -> float:
     """Return seconds: 90s, 30m, 12h, 7d, 2w."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhdw])\s*", text, re.IGNORECASE)
-    if not found:
-        raise UsageError(f"{text!r} is no age", "write it as 30m, 12h, 7d or 2w")
-    return float(found[1]) * _AGES[found[2].lower()]
+    age = float(found[1]) * _AGES[found[2].lower()] if found else math.inf
+    if age == math.inf:  # so is a number of 400 digits
+        raise UsageError(f"{text[:_SHOWN]!r} is no age", "write it as 30m, 12h, 7d or 2w")
+    return age
 
 
 def parse_size(text: str) -> int:
     """Return bytes: 500MB, 20GB, 1.5TiB."""
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B)\s*", text, re.IGNORECASE)
-    if not found or found[2].upper() not in _SIZES:
-        raise UsageError(f"{text!r} is no size", "write it as 500MB, 20GB or 1.5TiB")
-    return int(float(found[1]) * _SIZES[found[2].upper()])
+    size = float(found[1]) * _SIZES.get(found[2].upper(), math.inf) if found else math.inf
+    if not math.isfinite(size):
+        raise UsageError(f"{text[:_SHOWN]!r} is no size", "write it as 500MB, 20GB or 1.5TiB")
+    return int(size)
 
 
 def judged(found: Sequence[Capture], limits: Limits, now: float) -> list[Condemned]:
@@ -92,10 +97,19 @@ def judged(found: Sequence[Capture], limits: Limits, now: float) -> list[Condemn
             reasons.append("too old")
         if limits.size is not None and size > limits.size:
             reasons.append("beyond the size")
-        held = NEWEST if not place else AT_WORK if now - capture.written <= QUIET_S else ""
         if reasons:
+            held = NEWEST if not place else _held(capture, now)
             result.append(Condemned(capture, ", ".join(reasons), held))
     return result
+
+
+def _held(capture: Capture, now: float) -> str:
+    if now - capture.written <= QUIET_S:
+        return AT_WORK
+    if not capture.unread:
+        return ""
+    more = f" and {len(capture.unread) - 1} more" if len(capture.unread) > 1 else ""
+    return f"{capture.unread[0]}{more} of it cannot be read as a trace; delete it by hand"
 
 
 def condemned(found: Sequence[Capture], limits: Limits, now: float) -> list[Condemned]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -43,18 +44,32 @@ _SWITCHES = ("record_shapes", "with_stack", "profile_memory", "with_flops", "wit
 
 def read_conditions(trace: str | Path) -> Noted:
     """Return the conditions beside a trace, an empty Noted where there are none."""
-    path = Path(trace)
     if str(trace) == "-":
         return Noted()
+    found = read_sidecar(sidecar_of(Path(trace)))
+    return Noted() if found is None else _noted(found)
+
+
+def sidecar_of(trace: Path) -> Path:
+    """Return where the sidecar of a trace stands, if there is one."""
+    return trace.with_name(label_of(trace.name) + SUFFIX)
+
+
+def read_sidecar(path: Path) -> dict[str, Any] | None:
+    """Return what a sidecar says, None for what is no sidecar; a pipe in its place is not waited for."""
     try:
-        place = path.with_name(label_of(path.name) + SUFFIX)
-        with place.open("rb") as file:
-            if os.fstat(file.fileno()).st_size > LARGEST:
-                return Noted()
+        with open(path, "rb", opener=_at_once) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
+                return None
             found = json.loads(file.read(LARGEST))
-        return _noted(found) if isinstance(found, dict) and found.get("schema") == SCHEMA else Noted()
     except (OSError, ValueError, RecursionError):  # not there, no JSON, or nested to death
-        return Noted()
+        return None
+    return found if isinstance(found, dict) and found.get("schema") == SCHEMA else None
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
 
 
 def with_noted(trace: Trace, noted: Noted) -> Trace:
