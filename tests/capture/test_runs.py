@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sqlite3
 import statistics
 import subprocess
@@ -23,7 +24,7 @@ from traceview.capture.run_rows import run_of
 from traceview.capture.run_words import settings_said
 from traceview.capture.runs import APPLICATION, MIGRATIONS, Run, Runs
 from traceview.cli import run
-from traceview.errors import InputError, UsageError
+from traceview.errors import InputError, OutputError, UsageError
 from traceview.sources import read_trace
 
 SAMPLE = ROOT / "sample_traces" / "demo" / "gpu-training-synthetic.json.gz"
@@ -170,8 +171,206 @@ def test_a_damaged_row_is_one_line_whoever_reads_it(
     base.close()
     for words in (["list"], ["show", "2"], ["compare", "1", "2"], ["export"]):
         assert command(table, *words) == 3
-        assert "run 2 is damaged (" in capsys.readouterr().err
+        out, err = capsys.readouterr()
+        assert "run 2 is damaged (" in err
+        assert err.count("\n") == 1
+        if words[0] in ("list", "export"):  # the others stay
+            assert [line[:1] for line in out.splitlines()] == ["i" if words[0] == "export" else "r", "1"]
     assert command(table, "show", "1") == 0
+
+
+def test_damaged_rows_are_named_and_the_others_listed(
+    table: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.add([measured(100 + i) for i in range(9)])
+    with sqlite3.connect(table.path) as base:
+        base.execute("UPDATE runs SET samples = 'x' WHERE id % 2 = 0")
+        base.execute("UPDATE runs SET label = CAST(x'ff' AS TEXT) WHERE id = 1")  # no UTF-8
+    base.close()
+    assert command(table, "list") == 3
+    out, err = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines()] == ["run", "9", "7", "5", "3"]
+    assert [f"run {n} is damaged" in err for n in (8, 6, 4, 2)] == [True, True, True, False]
+    assert "; and 2 more; delete them with another SQLite program" in err
+
+
+def test_a_file_that_is_damaged_anywhere_is_one_line_and_never_a_failure_of_ours(
+    table: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.add([measured(100, 101) for _ in range(30)])
+    whole = table.path.read_bytes()
+    random = np.random.default_rng(20261130)
+    for place in random.integers(0, len(whole), 60):
+        length = int(random.integers(1, 200))
+        table.path.write_bytes(whole[:place] + random.bytes(length) + whole[place + length :])
+        for words in (["list"], ["show", "30"], ["compare", "1", "2"], ["export", "--format", "json"]):
+            assert command(table, *words) in (0, 2, 3, 4), (place, length)
+            assert capsys.readouterr().err.count("\n") <= 1
+    for length in (1, 15, 99, 4096, 5000, len(whole) - 1):
+        table.path.write_bytes(whole[:length])
+        assert command(table, "list") in (0, 3)
+        assert capsys.readouterr().err.count("\n") <= 1
+
+
+@pytest.mark.parametrize("version", [-5, 0, 1, 2])
+def test_a_version_that_its_tables_belie_is_one_line(table: Runs, version: int) -> None:
+    table.add([measured(1)])
+    with sqlite3.connect(table.path) as base:
+        base.execute(f"PRAGMA user_version = {version}")
+        base.execute("DROP TABLE runs") if version else None
+    base.close()
+    assert command(table, "list") == 3
+    with pytest.raises(InputError):
+        table.add([measured(2)])
+
+
+def test_an_empty_file_does_not_become_a_table_by_being_read(
+    table: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.path.parent.mkdir()
+    table.path.write_bytes(b"")
+    for words in (["list"], ["show", "1"], ["export"]):
+        assert command(table, *words) == 3
+        assert "no table of runs" in capsys.readouterr().err
+    assert table.path.read_bytes() == b""
+    sqlite3.connect(table.path).execute("PRAGMA user_version = 0").connection.close()
+    assert table.add([measured(1)]) == [1]
+
+
+def test_a_database_without_tables_does_not_become_one_by_being_read(table: Runs) -> None:
+    table.path.parent.mkdir()
+    base = sqlite3.connect(table.path)
+    base.execute("VACUUM")  # writes a page
+    base.execute("PRAGMA user_version = 0")
+    base.close()
+    before = table.path.read_bytes()
+    assert command(table, "list") == 3
+    assert table.path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words", [["show", "9" * 20], ["compare", "1", "9" * 400], ["show", "0"], ["show", "--", "-1"]]
+)
+def test_a_number_beyond_all_rows_is_wrong_usage(
+    table: Runs, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.add([measured(1)])
+    assert command(table, *words) == 2
+    said = capsys.readouterr().err
+    assert "no run " in said
+    assert len(said) < 200 + len(str(table.path))
+
+
+def test_any_number_of_rows_may_be_asked_for(filled: Runs, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command(filled, "list", "--most", "1" + "0" * 20) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 5
+    assert command(filled, "list", "--label", "caf\udce9") == 0  # a word of the command line that is no UTF-8
+
+
+def test_an_empty_name_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Runs().add([measured(1)])
+    assert run(["runs", "--runs", ""]) == 2
+    assert run(["summary", str(SAMPLE), "--record", "--runs", ""]) == 2
+    assert run(["runs", "--runs", " ", "show", "1"]) == 2
+    assert run(["runs", "show", "1"]) == 0
+    assert len(Runs().rows()) == 1
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_what_is_no_file_is_no_table(table: Runs, kind: str) -> None:
+    table.path.parent.mkdir()
+    table.path.mkdir() if kind == "folder" else os.mkfifo(table.path)
+    assert command(table, "list") == 3
+    with pytest.raises(InputError, match="no "):
+        table.add([measured(1)])
+
+
+def test_a_table_that_takes_no_row_is_an_output_that_cannot_be_written(
+    table: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table.add([measured(1)])
+    monkeypatch.setattr("traceview.capture.runs.BUSY_S", 0.05)
+    for lock in ("BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"):
+        base = sqlite3.connect(table.path, isolation_level=None)
+        base.execute(lock)
+        with pytest.raises(OutputError, match="database is locked"):
+            table.add([measured(2)])
+        assert command(table, "list") == (3 if "EXCLUSIVE" in lock else 0)
+        base.close()
+    for name in ("a" * 256, f"{'b' * 300}/runs.sqlite"):
+        with pytest.raises(OutputError, match="name too long"):
+            Runs(table.path.parent / name).add([measured(1)])
+        with pytest.raises(OutputError, match="name too long"):
+            Runs(table.path.parent / name).ready()
+        assert command(Runs(table.path.parent / name), "list") == 3
+
+
+FULL = """
+import resource, sys
+from traceview.capture.runs import Run, Runs
+resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+Runs(sys.argv[1]).add([Run("bench", "l", {"c": "x" * 100_000}, {}, [[1]])])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of files are those of POSIX")
+def test_a_disk_that_is_full_is_an_output_that_cannot_be_written_and_loses_no_row(table: Runs) -> None:
+    table.add([measured(1)])
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(table.path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "OutputError" in done.stderr
+    assert len(table.rows()) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written_takes_no_row(table: Runs) -> None:
+    table.add([measured(1)])
+    table.path.parent.chmod(0o555)
+    try:
+        for act in (table.ready, lambda: table.add([measured(2)]), Runs(table.path.with_name("new")).ready):
+            with pytest.raises(OutputError, match="cannot be written"):
+                act()
+        assert command(table, "list") == 0
+    finally:
+        table.path.parent.chmod(0o755)
+
+
+def test_a_target_is_a_condition_without_the_folder_of_its_file(table: Runs) -> None:
+    targets = [
+        "t.py:f",
+        "/home/jane/project/t.py:f",
+        "../t.py:f",
+        "C:\\Users\\jane\\t.py:f",
+        "package.module:f",
+    ]
+    table.add([measured(1, target=t) for t in targets])
+    found = [r.conditions["target"] for r in reversed(table.rows())]
+    assert found == ["t.py:f"] * 4 + ["package.module:f"]
+    assert compare_runs(table.get(1), table.get(2)).unequal == {}
+
+
+def test_a_shape_that_failed_is_listed_and_not_compared(
+    table: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = replace(measured(1), figures={}, samples=[], notes={"failed": "out of memory"})
+    table.add([measured(1, 2), failed])
+    assert command(table, "list") == 0
+    assert capsys.readouterr().out.splitlines()[1].split()[-1] == "failed"
+    assert command(table, "show", "2") == 0
+    assert "  failed: out of memory\n  samples: none\n" in capsys.readouterr().out
+    assert command(table, "compare", "1", "2") == 3
+    assert capsys.readouterr().err == (
+        "traceview: run 2 failed: out of memory; compare runs that were timed [unreadable-input]\n"
+    )
+    assert command(table, "export") == 0
+    assert [r["failed"] for r in csv.DictReader(io.StringIO(capsys.readouterr().out))] == [
+        "",
+        "out of memory",
+    ]
 
 
 def test_a_table_of_a_newer_version_is_left_alone(table: Runs) -> None:

@@ -71,6 +71,8 @@ def compare_runs(base: Run, new: Run) -> Compared:
     sides = []
     for run in (base, new):
         arrays = [np.asarray(s, np.int64) for s in run.samples if len(s)]
+        if not arrays and "failed" in run.notes:
+            raise InputError(f"run {run.id} failed: {run.notes['failed']}", "compare runs that were timed")
         if not arrays:
             raise InputError(f"run {run.id} has no samples", "compare runs of 'traceview bench'")
         sides.append(arrays)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PureWindowsPath
 from typing import Any
 
 from traceview.sources.conditions import DRAWN, NOT_TOLD
@@ -31,8 +32,14 @@ def of_today(conditions: Mapping[str, str]) -> dict[str, str]:
     for name, value in conditions.items():
         told = _SWITCHES.get(value, value)
         if told and not (name in ("seed", "torch seed") and _drawn(told)):
-            found[_FORMER.get(name, name)] = told
+            found[_FORMER.get(name, name)] = target_said(told) if name == "target" else told
     return found
+
+
+def target_said(target: str) -> str:
+    """Return a target without the folder of its file: that is the user's, and no condition."""
+    place, colon, name = target.rpartition(":")
+    return f"{PureWindowsPath(place).name}{colon}{name}" if place.endswith(".py") else target
 
 
 def _drawn(seed: str) -> bool:

@@ -12,7 +12,7 @@ import click
 
 from traceview import __version__
 from traceview.capture.run_compare import Compared, compare_runs
-from traceview.capture.runs import Run, Runs
+from traceview.capture.runs import Run, Runs, refuse
 from traceview.cli.comparing import NOT_COMPARABLE
 from traceview.cli.output import print_json
 from traceview.report.csv_file import plain
@@ -25,12 +25,13 @@ _LISTED = ("shape", "precision", "device")
 
 def print_list(table: str | None, label: str | None, most: int) -> None:
     """Print a line per run."""
-    found = Runs(table).rows(label, most)
+    found, damaged = Runs(table).read(label, most)
     head = ("run", "written", "label", *_LISTED, "median", "between")
     lines = [head, *(_line(run) for run in found)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
         click.echo(safe("  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip()))
+    refuse(damaged)
 
 
 def _line(run: Run) -> tuple[str, ...]:
@@ -40,7 +41,7 @@ def _line(run: Run) -> tuple[str, ...]:
         time.strftime("%Y-%m-%d %H:%M", time.localtime(run.written)),
         run.label,
         *(run.conditions.get(k, "")[:40] for k in _LISTED),
-        figure("latency_ns", run.figures.get("latency_ns")),
+        "failed" if "failed" in run.notes else figure("latency_ns", run.figures.get("latency_ns")),
         "" if between is None else percent(between),
     )
 
@@ -70,7 +71,9 @@ def print_run(table: str | None, number: int) -> None:
             lines.append(_of_operators(run, value))
         elif text := figure(name, value):
             lines.append(f"  {_called(name)}: {text}")
-    lines.append(f"  samples: {', '.join(str(len(s)) for s in run.samples)}")
+    if "failed" in run.notes:
+        lines.append(f"  failed: {run.notes['failed']}")
+    lines.append(f"  samples: {', '.join(str(len(s)) for s in run.samples) or 'none'}")
     if run.trace:
         lines.append(f"  trace: {run.trace}")
     click.echo("\n".join(safe(line) for line in lines))
@@ -189,13 +192,19 @@ def _verdict(found: Compared) -> str:
 
 def print_export(table: str | None, form: str, label: str | None) -> None:
     """Print all runs as CSV or JSON."""
-    found = list(reversed(Runs(table).rows(label)))
+    found, damaged = Runs(table).read(label)
+    found.reverse()
     if form == "json":
         fields = ("id", "written", "kind", "label", "conditions", "figures", "samples", "trace", "notes")
         print_json(
             {"schema": "traceview.runs/1", "runs": [{f: getattr(r, f) for f in fields} for r in found]}
         )
-        return
+    else:
+        click.echo(_csv(found), nl=False)
+    refuse(damaged)
+
+
+def _csv(found: Sequence[Run]) -> str:
     conditions = list(dict.fromkeys(k for r in found for k in r.conditions))
     figures = list(dict.fromkeys(k for r in found for k in r.figures))
     notes = list(dict.fromkeys(k for r in found for k in r.notes))
@@ -207,4 +216,4 @@ def print_export(table: str | None, form: str, label: str | None) -> None:
         numbers = [r.figures.get(k) for k in figures]
         ends = [*(r.notes.get(k, "") for k in notes), r.trace]
         write.writerow([r.id, r.written, r.kind, *map(plain, texts), *numbers, *map(plain, ends)])
-    click.echo(out.getvalue(), nl=False)
+    return out.getvalue()
