@@ -7,6 +7,7 @@ import random
 import re
 import sys
 import textwrap
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -16,13 +17,14 @@ import pytest
 
 from tests.analyses import making
 from traceview.capture import conditions
-from traceview.capture.bench import collect, devices, judge, target, timing, worker
-from traceview.capture.bench.collect import Wishes, bench, ladder, parse_shape, rows
+from traceview.capture.bench import collect, devices, judge, processes, target, timing, worker
+from traceview.capture.bench.collect import bench, rows
 from traceview.capture.bench.texts import bench_document, bench_text
 from traceview.capture.bench.timing import Point
+from traceview.capture.bench.wishes import Wishes, ladder, parse_shape
 from traceview.capture.runs import Runs
 from traceview.cli import run
-from traceview.errors import InputError, UsageError
+from traceview.errors import InputError, OutputError, UsageError
 
 SMALL = """
 import torch
@@ -41,7 +43,7 @@ def test_a_shape_is_read(text: str) -> None:
     assert parse_shape(text) == (1, 3, 128, 128)
 
 
-@pytest.mark.parametrize("text", ["", "1,,2", "0,3", "-1", "a"])
+@pytest.mark.parametrize("text", ["", "1,,2", "0,3", "-1", "a", "9" * 23, f"{2**63}", "1," * 500])
 def test_what_is_no_shape_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="is no shape"):
         parse_shape(text)
@@ -140,6 +142,12 @@ def test_a_first_iteration_that_leaked_in_is_said() -> None:
     samples[0] = 5000
     (doubt,) = judge.doubts([samples.tolist()])
     assert doubt.startswith("a first iteration leaked in: it took 5.0 times the median; raise --warmup")
+
+
+@pytest.mark.parametrize("samples", [[90, 10], [90, 10, 11], [90, 10, 11, 10, 12, 10, 11]])
+def test_a_first_iteration_that_leaked_in_is_said_of_few_samples_too(samples: list[int]) -> None:
+    (doubt,) = judge.doubts([samples])
+    assert doubt.startswith("a first iteration leaked in: it took ")
 
 
 def test_few_samples_and_equal_samples_raise_no_doubt() -> None:
@@ -318,7 +326,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         for base, more in ((100_000, {}), (110_000, {"profile": profile, "state": {"start": {}, "middle": {"throttles": ["power cap"]}, "end": {}}}))
     ]  # fmt: skip
     waiting = list(answers)
-    monkeypatch.setattr(collect, "_process", lambda *_, **__: waiting.pop(0))
+    monkeypatch.setattr(processes, "timed_afresh", lambda *_, **__: waiting.pop(0))
     return answers
 
 
@@ -333,7 +341,9 @@ def test_the_answers_of_fresh_processes_become_one_table(played: list[Any], tmp_
     assert works.peak_bytes == 110_000
     assert works.doubts == ("the device was throttled: power cap",)
     assert fails.failed == "out of memory"
-    (row,) = rows(found)
+    row, failed = rows(found)
+    assert (failed.label, failed.conditions) == ("heat", {**row.conditions, "shape": "4096x8"})
+    assert (failed.samples, failed.figures, failed.notes) == ([], {}, {"failed": "out of memory"})
     assert row.label == "heat"
     assert row.conditions == {
         "target": "m.py:heat", "device": "NVIDIA H100", "precision": "fp32", "versions": "PyTorch 2.13", "seed": "0",
@@ -342,7 +352,7 @@ def test_the_answers_of_fresh_processes_become_one_table(played: list[Any], tmp_
     }  # fmt: skip
     assert row.notes == {"top_op": "aten::conv2d", "top_op_time": "device time"}
     assert row.trace == "t.json.gz"
-    assert Runs(tmp_path / "r.sqlite").add([row]) == [1]
+    assert Runs(tmp_path / "r.sqlite").add([row, failed]) == [1, 2]
 
 
 def test_a_bench_is_said_with_its_doubts_and_failures(played: list[Any]) -> None:
@@ -635,7 +645,10 @@ def test_a_shape_that_fails_is_a_row_that_says_why_and_the_others_stay(
     )
     assert "bench/timing.py" not in err
     kept = Runs(tmp_path / "runs.sqlite").rows()
-    assert [r.conditions["shape"] for r in kept] == ["4x8", "1x8"]
+    assert [(r.conditions["shape"], len(r.samples)) for r in kept] == [("4x8", 1), ("2x8", 0), ("1x8", 1)]
+    assert kept[1].notes == {"failed": "RuntimeError: wrong shape in model.py and more"}
+    assert {r.conditions["target"] for r in kept} == {"given.py:factory"}
+    assert str(tmp_path) not in out
 
 
 @pytest.mark.parametrize(
@@ -685,7 +698,7 @@ def test_a_profiled_pass_that_fails_loses_no_timings(torch: Any, tmp_path: Path)
     wishes = Wishes(target_file(tmp_path, body), ((1, 8),), warmup=0, iters=4, repeat=1)
     (timed,) = bench(wishes, told.append).timed
     assert timed.spread is not None
-    assert timed.doubts == ("the profiled pass failed: RuntimeError: not while profiled",)
+    assert timed.doubts[-1] == "the profiled pass failed: RuntimeError: not while profiled"
     assert any("given.py" in t for t in told)
 
 
@@ -696,7 +709,7 @@ def test_traces_that_cannot_be_kept_lose_no_timings(torch: Any, tmp_path: Path) 
     wishes = Wishes(target_file(tmp_path, body), ((1, 8),), warmup=0, iters=4, repeat=1, profile=where)
     (timed,) = bench(wishes, str).timed
     assert len(timed.samples[0]) == 4
-    assert [d.partition(":")[0] for d in timed.doubts] == ["the profiled pass failed"]
+    assert timed.doubts[-1].startswith("the profiled pass failed: ")
 
 
 def test_what_a_model_writes_need_not_be_text(
@@ -727,3 +740,171 @@ def test_a_table_that_takes_no_row_is_refused_before_anything_is_timed(
     assert run([*shape, str(tmp_path / "file" / "runs.sqlite")]) == 5
     assert run([*shape, str(tmp_path)]) == 3
     assert capsys.readouterr().err.count("name another file with --runs") == 3
+
+
+def test_a_later_process_that_fails_loses_nothing_of_those_before(
+    played: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = {
+        **played[1],
+        "points": [{"shape": p["shape"], "failed": "no luck"} for p in played[1]["points"]],
+    }
+    outcomes: list[Any] = [
+        played[0], InputError("m.py:heat: the process that times it failed (ended by SIGKILL)"), failing, {"broken": {"failed": "E"}},
+    ]  # fmt: skip
+
+    def next_one(*_: object, **__: object) -> Any:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(processes, "timed_afresh", next_one)
+    found = bench(Wishes("m.py:heat", ((4, 8), (4096, 8)), iters=20, repeat=4), str)
+    assert outcomes == []
+    works, fails = found.timed
+    assert works.samples == ((100_000,) * 20,)
+    assert works.doubts[0] == "timed by 1 process of 4; the process that times it failed (ended by SIGKILL)"
+    assert fails.failed == "out of memory"
+
+
+def test_a_shape_that_one_process_could_not_time_has_the_timings_of_the_other(played: list[Any]) -> None:
+    played[1]["points"][0] = {"shape": [4, 8], "failed": "out of memory"}
+    played[1]["points"][1] = answer([4096, 8], [7] * 20)
+    found = bench(Wishes("m.py:heat", ((4, 8), (4096, 8)), iters=20), str)
+    assert [t.samples for t in found.timed] == [((100_000,) * 20,), ((7,) * 20,)]
+    assert [t.doubts[0] for t in found.timed] == ["timed by 1 process of 2; out of memory"] * 2
+    assert [t.spread and t.spread.between for t in found.timed] == [None, None]
+
+
+def test_a_first_process_that_can_time_nothing_ends_the_bench(
+    played: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[None] = []
+    broken = {"broken": {"failed": "no weights"}}
+    monkeypatch.setattr(processes, "timed_afresh", lambda *_, **__: calls.append(None) or broken)
+    with pytest.raises(InputError, match=r"m\.py:heat: no weights"):
+        bench(Wishes("m.py:heat", ((4, 8),)), str)
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("os.write(2, b'USDT noise\\n'); os.kill(os.getpid(), 11)", "failed (ended by SIGSEGV)"),
+        ("os.write(2, b'no disk\\n'); os._exit(3)", "failed (exit status 3: no disk)"),
+        ("sys.exit(3)", "SystemExit: 3"),
+        ("raise type('Boom', (BaseException,), {})('x')", "Boom: x"),
+    ],
+)
+def test_how_a_process_ended_is_said(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], body: str, said: str
+) -> None:
+    assert benched(tmp_path, f"def factory():\n    {body}", "--no-record") == 3
+    assert said in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_shape_at_which_a_model_ends_the_program_loses_no_other(torch: Any, tmp_path: Path) -> None:
+    body = "def factory():\n    return (lambda x: sys.exit(5) if x.shape[0] == 2 else x), torch.rand"
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8), (2, 8), (3, 8)), warmup=0, iters=2, repeat=1)
+    assert [t.failed for t in bench(wishes, str).timed] == ["", "SystemExit: 5", ""]
+
+
+def test_frames_of_torchs_own_code_are_no_part_of_a_reason(torch: Any) -> None:
+    error = RuntimeError(
+        "too large\nException raised from unpack at /__w/x.h:79 (most recent call first):\nframe #0: c10"
+    )
+    assert worker._reason(error) == "RuntimeError: too large"
+
+
+def test_a_process_that_a_target_leaves_behind_is_not_waited_for(torch: Any, tmp_path: Path) -> None:
+    body = """
+        import time
+        def factory():
+            if os.fork() == 0:
+                time.sleep(60)
+                os._exit(0)
+            return (lambda x: x), torch.rand
+    """
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8),), warmup=0, iters=2, repeat=1)
+    begun = time.monotonic()
+    assert bench(wishes, str).timed[0].spread is not None
+    assert time.monotonic() - begun < 40
+
+
+def test_a_target_that_reads_its_input_finds_none(torch: Any, tmp_path: Path) -> None:
+    body = "def factory():\n    assert sys.stdin.read() == ''\n    return (lambda x: x), torch.rand"
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8),), warmup=0, iters=2, repeat=1)
+    assert bench(wishes, str).timed[0].spread is not None
+
+
+@pytest.fixture
+def replayed(played: list[Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """Return the words of a bench that two played processes answer."""
+    monkeypatch.setattr("traceview.cli.benching.need_torch", lambda: None)
+    table = ["--runs", str(tmp_path / "r.sqlite")]
+    return ["bench", "/home/jane/m.py:heat", "--shape", "4,8", "--shape", "4096,8", "--iters", "20", *table]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_rows_are_kept_before_anything_is_printed(
+    replayed: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, form: str
+) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("traceview.cli.benching._print", gone)
+    assert run([*replayed, "--format", form]) != 0
+    assert len(Runs(tmp_path / "r.sqlite").rows()) == 2
+
+
+def test_what_was_measured_is_printed_where_no_row_can_be_kept(
+    replayed: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise OutputError("r.sqlite: cannot be written (database or disk is full)")
+
+    monkeypatch.setattr(Runs, "add", full)
+    assert run(replayed) == 5
+    out, err = capsys.readouterr()
+    assert "4x8" in out
+    assert err.splitlines()[-1].startswith(
+        "traceview: r.sqlite: cannot be written (database or disk is full)"
+    )
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_folder_of_a_target_is_printed_or_kept(
+    replayed: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, form: str
+) -> None:
+    assert run([*replayed, "--format", form]) == 0
+    out = capsys.readouterr().out
+    assert "m.py:heat" in out
+    assert run(["runs", "--runs", str(tmp_path / "r.sqlite"), "export", "--format", "json"]) == 0
+    assert "jane" not in out + capsys.readouterr().out
+    assert b"jane" not in (tmp_path / "r.sqlite").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("option", "status"),
+    [
+        (["--runs", ""], 2), (["--profile", ""], 2), (["--profile", "file"], 5), (["--profile", "file/traces"], 5),
+        (["--profile", "a" * 300], 5), (["--runs", "a" * 300], 5),
+    ],
+)  # fmt: skip
+def test_where_nothing_can_be_kept_is_said_before_timing(
+    replayed: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: list[str], status: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setattr("traceview.cli.benching.bench", lambda *_: pytest.fail("timed"))
+    assert run([*replayed, *option]) == status
+
+
+def test_a_folder_for_traces_that_may_not_be_written_is_said_before_timing(
+    replayed: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("traceview.cli.benching.bench", lambda *_: pytest.fail("timed"))
+    monkeypatch.setattr("traceview.cli.benching.os.access", lambda *_: False)
+    assert run([*replayed, "--profile", str(tmp_path / "new")]) == 5
+    assert "traces cannot be written there (not writable)" in capsys.readouterr().err

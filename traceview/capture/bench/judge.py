@@ -9,7 +9,7 @@ import numpy as np
 
 from traceview.units import share
 
-FEWEST = 8  # samples, to say something of their shape
+FEWEST = 8  # samples, to say something of their shape; that the first one stands out, two tell
 APART = 0.10  # share of the median by which two modes differ at least
 # share of the variance that lies between two modes. Of many samples 0.64 for a normal, 0.75 for a flat distribution;
 # few samples fall into two groups by chance more often, those of an exponential distribution most
@@ -51,7 +51,7 @@ def doubts(runs: Sequence[Sequence[int]]) -> list[str]:
     worst: dict[str, tuple[float, str]] = {}
     for run in runs:
         samples = np.asarray(run, float)
-        for slug, size, text in _doubts(samples) if len(samples) >= FEWEST else ():
+        for slug, size, text in _doubts(samples) if len(samples) > 1 else ():
             if slug not in worst or abs(size) > abs(worst[slug][0]):
                 worst[slug] = (size, text)
     return [text for _, text in worst.values()]
@@ -66,6 +66,8 @@ def _doubts(samples: np.ndarray) -> Iterator[tuple[str, float, str]]:
             first,
             f"a first iteration leaked in: it took {first:.1f} times the median; raise --warmup",
         )
+    if len(samples) < FEWEST:
+        return
     if modes := _modes(rest):
         apart = modes[1] / modes[0] - 1
         yield (

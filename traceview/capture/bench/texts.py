@@ -31,7 +31,7 @@ def bench_text(found: Bench) -> str:
     how = f"{plural(wishes.iters, 'iteration')} in each of {plural(wishes.repeat, 'process', 'processes')}"
     cells = [_cells(t) for t in found.timed]
     lines = [
-        f"{wishes.target}, {wishes.precision}, {found.conditions['device']}: {how}",
+        f"{found.conditions['target']}, {wishes.precision}, {found.conditions['device']}: {how}",
         *_table([_HEAD, *cells]),
         *_legend(found, cells),
     ]
@@ -90,7 +90,7 @@ def bench_document(found: Bench) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "target": wishes.target,
+        "target": found.conditions["target"],
         "warmup": wishes.warmup,
         "iterations": wishes.iters,
         "processes": wishes.repeat,

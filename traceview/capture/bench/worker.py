@@ -18,6 +18,7 @@ Keep = Callable[[dict[str, Any]], None]
 MEMORY = "out of memory"
 _FRAMES = 4  # of the user's own, the last ones
 _REASON = 300
+_TRAIL = " Exception raised from "  # and behind it the frames of torch's own code
 
 
 def main(spec_file: str, result_file: str) -> int:
@@ -88,20 +89,22 @@ def _try(action: Callable[[], Any]) -> Any:
         return action()
     except TraceviewError as error:
         return {"failed": error.message, "refused": [error.message, error.hint]}
-    except Exception as error:  # noqa: BLE001 - see above
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - see above; SystemExit too
         return {"failed": _reason(error), "where": _where(error)}
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     import torch
 
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).split()).partition(_TRAIL)[0]
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in text:
         return MEMORY
     return f"{type(error).__name__}: {text}"[:_REASON] if text else type(error).__name__
 
 
-def _where(error: Exception) -> list[str]:
+def _where(error: BaseException) -> list[str]:
     """Return the last frames of the user's own; where there are none, the last ones of all."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = str(Path(__file__).parent)
