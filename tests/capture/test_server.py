@@ -426,7 +426,9 @@ def test_none_whole_is_an_error_that_names_what_there_is(
     assert "was whole within 1 s (host_rank0.pt.trace.json.gz)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("beginning", [b"", TRACE[:10], b'{"schemaVersion": 1, "devi'])
+@pytest.mark.parametrize(
+    "beginning", [b"", TRACE[:10], b'{"schemaVersion": 1, "devi'], ids=["empty", "packed", "plain"]
+)
 def test_a_file_without_its_event_list_yet_is_waited_for_by_its_name(
     serve: Any, beginning: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
