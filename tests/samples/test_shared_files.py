@@ -22,6 +22,7 @@ RUNS += [("summary", p) for p in FILES if p.is_relative_to(SHARED / "traces")]
 SECONDS = 20
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not FILES, reason="no shared input beside the checkout")
 @pytest.mark.parametrize(
     ("command", "path"), RUNS, ids=[f"{c} {p.relative_to(SHARED).as_posix()}" for c, p in RUNS]
