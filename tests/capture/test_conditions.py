@@ -7,6 +7,7 @@ import platform
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -68,14 +69,32 @@ def test_settings_are_those_that_the_model_runs_under(torch: Any, tmp_path: Path
             steps.step()
     told = json.loads(next(tmp_path.glob("*.capture.json")).read_text(encoding="utf-8"))["settings"]
     assert (told["autocast"], told["inference_mode"], told["grad"]) == ("bfloat16", True, False)
-    assert not torch.nn.modules.module._global_forward_pre_hooks
+    assert torch.nn.Module._compiled_call_impl is None
 
 
-def test_a_recording_that_keeps_nothing_leaves_no_hook(torch: Any, tmp_path: Path) -> None:
+def test_a_recording_that_keeps_nothing_leaves_nothing_in_torch(torch: Any, tmp_path: Path) -> None:
     with record("run", tmp_path, wait=0, warmup=1, active=9) as steps:
         steps.step()
-        assert torch.nn.modules.module._global_forward_pre_hooks
-    assert not torch.nn.modules.module._global_forward_pre_hooks
+        assert torch.nn.Module._compiled_call_impl is not None
+    assert torch.nn.Module._compiled_call_impl is None
+
+
+def test_the_model_of_another_thread_tells_nothing(torch: Any, tmp_path: Path) -> None:
+    model = torch.nn.Linear(4, 4)
+
+    def served() -> None:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            model(torch.ones(2, 4))
+
+    with record("run", tmp_path, wait=0, warmup=1, active=2) as steps:
+        for _ in range(3):
+            other = threading.Thread(target=served)
+            other.start()
+            other.join()
+            model(torch.ones(2, 4))
+            steps.step()
+    told = json.loads(next(tmp_path.glob("*.capture.json")).read_text(encoding="utf-8"))["settings"]
+    assert told["autocast"] is None
 
 
 def test_a_model_that_runs_plainly_is_known_to(torch: Any, tmp_path: Path) -> None:
@@ -88,12 +107,17 @@ def test_a_model_that_runs_plainly_is_known_to(torch: Any, tmp_path: Path) -> No
     assert (told["autocast"], told["inference_mode"], told["grad"]) == (None, False, True)
 
 
-def test_where_something_was_compiled_no_hook_is_set(
+def test_where_something_was_compiled_only_what_was_is_listened_to(
     torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conditions, "_has_compiled", lambda: True)
+    class Made(torch.nn.Module): ...  # type: ignore[misc, name-defined]
+
+    monkeypatch.setattr(conditions, "optimized_module", lambda: Made)
     with record("run", tmp_path, wait=0, warmup=1, active=2):
-        assert not torch.nn.modules.module._global_forward_pre_hooks
+        assert torch.nn.Module._compiled_call_impl is None
+        assert Made._compiled_call_impl is not None
+    assert Made._compiled_call_impl is None
+    assert "_compiled_call_impl" not in vars(Made)
 
 
 def test_the_state_at_the_end_is_of_the_last_recorded_step(

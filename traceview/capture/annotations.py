@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, Self, TypeVar
 
 from traceview.capture.calls import around
+from traceview.capture.compiled import in_graph
 from traceview.capture.guard import attempt
 
 P = ParamSpec("P")
@@ -16,7 +17,8 @@ R = TypeVar("R")
 class annotate:  # noqa: N801 - reads as the verb it is
     """Mark what runs inside as a phase: `with annotate("decode"):`, or as a decorator.
 
-    The phase is a record_function, and an NVTX range where CUDA is in use. Without torch nothing happens.
+    The phase is a record_function, and an NVTX range where CUDA is in use. Without torch, and in a graph that
+    torch.compile makes, nothing happens.
     """
 
     def __init__(self, phase: str) -> None:
@@ -30,7 +32,8 @@ class annotate:  # noqa: N801 - reads as the verb it is
         return marked
 
     def __enter__(self) -> Self:
-        attempt("annotate", self._begin)
+        if not in_graph():
+            attempt("annotate", self._begin)
         return self
 
     def _begin(self) -> None:
@@ -46,7 +49,8 @@ class annotate:  # noqa: N801 - reads as the verb it is
             self._range = True
 
     def __exit__(self, *error: object) -> None:
-        attempt("annotate", self._end)
+        if self._open:
+            attempt("annotate", self._end)
 
     def _end(self) -> None:
         if self._range:

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
+from traceview.capture.compiled import in_graph
+
 
 def around(function: Callable[..., Any], made: Callable[[], AbstractContextManager[Any]]) -> Any:
     """Return a function each of whose calls runs inside what `made` returns, until it is done."""
@@ -52,7 +54,8 @@ def followed(function: Callable[..., Any], then: Callable[[], None]) -> Any:
         @wraps(function)
         async def awaited(*args: Any, **kwargs: Any) -> Any:
             result = await function(*args, **kwargs)
-            then()
+            if not in_graph():
+                then()
             return result
 
         return awaited
@@ -60,7 +63,8 @@ def followed(function: Callable[..., Any], then: Callable[[], None]) -> Any:
     @wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        then()
+        if not in_graph():
+            then()
         return result
 
     return called

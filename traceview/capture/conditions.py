@@ -10,6 +10,7 @@ import json
 import platform
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,6 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from traceview.capture import naming
+from traceview.capture.compiled import optimized_module
+from traceview.capture.forwards import listen, unlisten
+from traceview.capture.guard import attempt
 from traceview.capture.keeping import Window
 from traceview.capture.options import Options
 from traceview.capture.recording import Recording
@@ -43,28 +47,31 @@ class Noted:
     def __init__(self) -> None:
         self._states: list[dict[str, Any]] = []
         self._settings: dict[str, Any] | None = None
-        self._forward: Any = None
+        self._thread = 0  # that is recorded
 
     def warming(self, _: Recording) -> None:
-        """Note the settings where the next module's forward finds them: autocast is often on around that alone."""
-        self.ended()
-        self._settings = None
-        if _has_compiled():  # a hook would make torch.compile look at everything again, in the recorded steps
-            return
-        from torch.nn.modules import module
+        """Note the settings where the next module's forward finds them: autocast is often on around that alone.
 
-        self._forward = module.register_module_forward_pre_hook(self._note)
+        Once something is compiled, only what was is listened to: a graph can hang on how its modules are called.
+        """
+        self._settings, self._thread = None, threading.get_ident()
+        listen(self, optimized_module())
 
-    def _note(self, *_: Any) -> None:
-        self.ended()
-        if self._settings is None:
-            self._settings = settings()
+    def entered(self, _: Any) -> None:
+        """Note the settings once."""
+        if self._thread == threading.get_ident():
+            unlisten(self)
+            attempt("noting the settings", self._note)
+
+    def left(self, *_: Any) -> None:
+        """Hear that the module has returned."""
+
+    def _note(self) -> None:
+        self._settings = settings()
 
     def ended(self, _: Recording | None = None) -> None:
         """Leave nothing in torch."""
-        if self._forward is not None:
-            self._forward.remove()
-            self._forward = None
+        unlisten(self)
 
     def opening(self, recording: Recording) -> None:
         """Note what may differ when the window ends; without a warm-up the settings are still to come."""
@@ -90,12 +97,6 @@ class Noted:
             "state": {"start": states[0], "end": states[1]},
         }  # fmt: skip
         write_sidecar(window, document)
-
-
-def _has_compiled() -> bool:
-    """Tell whether torch.compile has been at work in this process."""
-    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None)
-    return bool(counters and counters.get("frames"))
 
 
 def _surely(found: dict[str, Any]) -> dict[str, Any]:

@@ -11,16 +11,18 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
 from traceview.capture import naming, session
 from traceview.capture.calls import around, followed
+from traceview.capture.compiled import Apart, has_compiled
 from traceview.capture.guard import attempt, is_success
 from traceview.capture.keeping import Hook, Keeper
 from traceview.capture.options import Options, schedule_of
+from traceview.capture.progress import Progress
 from traceview.capture.schedule import (
     ACTIVE,
     LAST,
@@ -28,7 +30,7 @@ from traceview.capture.schedule import (
     WARMUP,
     whole,
 )
-from traceview.capture.telling import HOW, Silence, Voice, nothing_written, other_number, silence
+from traceview.capture.telling import HIDDEN, HOW, Silence, Voice, nothing_written, other_number, silence
 from traceview.errors import UsageError
 
 PATIENCE_S = 30.0  # without a step() before somebody is told
@@ -51,26 +53,6 @@ class Hooks:
     ended: tuple[Callable[[Recording], None], ...] = ()
 
 
-@dataclass
-class _Progress:
-    """Hold where a recording is."""
-
-    entered: float | None = None
-    steps: int = 0
-    latest: float = 0.0  # when step() was last called
-    window: int = 0  # windows handed over so far, kept or not
-    begun: list[int] = field(default_factory=list)  # first steps of windows
-    phase: str = WAIT  # of the latest step that torch asked for
-    owner: int | None = None  # the thread whose session is open
-    offset: int = 0  # steps before this profiler was made
-    gave_way: bool = False  # to a profiler of the job's own
-    discard: bool = False  # what torch hands over
-    warm_since: float | None = None
-    failed: bool = False
-    closing: bool = False  # torch hands over what there is when it is stopped
-    broken: bool = False  # an exception ended the loop: the window at work is dropped
-
-
 class Recording:
     """Record steps: `with record("train") as steps: for batch in loader: train(batch); steps.step()`."""
 
@@ -79,14 +61,16 @@ class Recording:
         self._voice = Voice(label, bool(options.get("quiet")))
         self._keeper = Keeper(label, folder, options, hooks.written, self._voice)
         self.absent, self.advice = "step() was never called", HOW  # what to say and to do where no step comes
+        self.is_watched = False  # steps are seen from outside, not called by the program
         self._planned = self.schedule = schedule_of(options)
         self._profiler: Any = None
-        self._now = _Progress()
+        self._now = Progress()
         self._lock = threading.RLock()
         self._watch: Silence | None = None
         self._entered = 0  # times more than once
         self._actions: dict[str, Any] = {}
         self._is_profiling: Callable[[], bool] = bool
+        self._count = Apart(self._counted)
 
     def _again(self) -> Self:  # each call of a decorated function is a recording of its own
         return type(self)(self.label, self.folder, self.hooks, self.options)
@@ -113,7 +97,7 @@ class Recording:
             self._voice.once("this recording is under way already: a second 'with' of it does nothing")
             self._entered += 1
             return self
-        self.schedule, self._now = self._planned, _Progress(time.monotonic())
+        self.schedule, self._now = self._planned, Progress(time.monotonic())
         self._keeper.written.clear()
         if find_spec("torch") is None:
             self._voice.once(
@@ -208,6 +192,9 @@ class Recording:
 
     def step(self) -> None:
         """Say that an iteration is done."""
+        self._count()
+
+    def _counted(self) -> None:
         now = self._now
         if now.owner is not None and now.owner != threading.get_ident():
             self._voice.once(
@@ -345,7 +332,8 @@ class Recording:
                 voice.say("the window at work when the exception came was dropped")
             return
         if not now.steps:
-            voice.end(f"{self.absent}, so {self._keeper.outcome}; {self.advice}")
+            hidden = HIDDEN if self.is_watched and has_compiled() else ""
+            voice.end(f"{self.absent}{hidden}, so {self._keeper.outcome}; {self.advice}")
         elif not self._keeper.written and not voice.told:
             voice.end(nothing_written(self.schedule, now.steps))
         if total is not None and now.steps and now.steps != total:

@@ -63,6 +63,7 @@ def run_script(script: Script, step_on: str, recording: Recording) -> int:
     sys.argv = [script.target, *script.arguments]
     sys.path.insert(0, "" if script.is_module else str(Path(script.target).absolute().parent))
     recording.absent = "no optimizer step and no module's forward was seen"
+    recording.is_watched = True
     recording.advice = "name what a step is with --step-on"
     own, _, name = step_on.partition(":")
     if name and own in script.names:

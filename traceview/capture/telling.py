@@ -9,6 +9,7 @@ from traceview.capture.guard import say
 from traceview.capture.schedule import FEWEST_COMPARED, Schedule, plan, plural, too_few
 
 HOW = "call it at the end of each iteration"
+HIDDEN = " (what runs inside of a compiled function is not seen; the function itself can be a step)"
 _PATIENT = 5  # times the mean step that a silence may last
 
 

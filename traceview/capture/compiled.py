@@ -1,0 +1,54 @@
+"""Stay out of what torch.compile makes graphs of: it looks into every Python function on its way."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def in_graph() -> bool:
+    """Tell whether a graph is being made of what runs here, by torch.compile or torch.export.
+
+    torch.compile takes the answer as a constant: it does not look at what stands behind `if in_graph(): return`.
+    """
+    if "torch" not in sys.modules:
+        return False
+    import torch
+
+    return bool(torch.compiler.is_compiling())
+
+
+def is_traced() -> bool:
+    """Tell whether torch.jit records what runs here."""
+    import torch
+
+    return bool(torch.jit.is_tracing())
+
+
+def has_compiled() -> bool:
+    """Tell whether torch.compile has made a graph in this process: what happens inside of one is not seen."""
+    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", None) or {}
+    return bool(counters.get("frames") or counters.get("stats"))
+
+
+def optimized_module() -> Any:
+    """Return the class of what torch.compile makes of a module, None where it has made nothing."""
+    return (
+        getattr(sys.modules.get("torch._dynamo.eval_frame"), "OptimizedModule", None)
+        if has_compiled()
+        else None
+    )
+
+
+class Apart:
+    """Call something out of the sight of torch.compile, where that has been loaded."""
+
+    def __init__(self, action: Callable[[], None]) -> None:
+        self._action, self._apart = action, False
+
+    def __call__(self) -> None:
+        """Do it; torch.compile breaks its graph here."""
+        if not self._apart and (disable := getattr(sys.modules.get("torch._dynamo"), "disable", None)):
+            self._action, self._apart = disable(self._action), True
+        self._action()

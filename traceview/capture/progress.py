@@ -1,0 +1,27 @@
+"""Where a recording is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from traceview.capture.schedule import WAIT
+
+
+@dataclass
+class Progress:
+    """Hold where a recording is."""
+
+    entered: float | None = None
+    steps: int = 0
+    latest: float = 0.0  # when step() was last called
+    window: int = 0  # windows handed over so far, kept or not
+    begun: list[int] = field(default_factory=list)  # first steps of windows
+    phase: str = WAIT  # of the latest step that torch asked for
+    owner: int | None = None  # the thread whose session is open
+    offset: int = 0  # steps before this profiler was made
+    gave_way: bool = False  # to a profiler of the job's own
+    discard: bool = False  # what torch hands over
+    warm_since: float | None = None
+    failed: bool = False
+    closing: bool = False  # torch hands over what there is when it is stopped
+    broken: bool = False  # an exception ended the loop: the window at work is dropped
