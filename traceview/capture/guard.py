@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import TypeVar
 
+from traceview.capture.interruptions import came_of_a_signal
+
 Result = TypeVar("Result")
 
 
@@ -24,11 +26,14 @@ def attempt(
     """Return what an action gives; if it fails, say so, call `failed`, and return None.
 
     The one place outside the command line that catches everything: a job of hours must not die of the
-    profiler that watches ten steps of it, whatever a version of torch or a driver raises.
+    profiler that watches ten steps of it, whatever a version of torch or a driver raises. What a handler of a
+    signal raises is no failure: it goes to the job.
     """
     try:
         return action()
-    except Exception as error:  # noqa: BLE001 - see above
+    except Exception as error:
+        if came_of_a_signal(error):
+            raise
         reason = _reason(error)
         say(f"{what} failed ({type(error).__name__}: {reason}); the job goes on without it")
         if failed is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from traceview.capture import naming
 from traceview.capture.guard import attempt
+from traceview.capture.interruptions import Held
 from traceview.capture.options import Options
 from traceview.capture.schedule import plural
 from traceview.capture.telling import Voice
@@ -46,8 +48,22 @@ class Keeper:
         return "the file holds no steps" if self.written else "nothing was recorded"
 
     def keep(self, profiler: Any, index: int, steps: range, planned: int) -> None:
-        """Write what a profiler of torch holds of these steps, of as many as were planned."""
+        """Write what a profiler of torch holds of these steps, of as many as were planned.
+
+        Who ends the job while the trace is written does so at once, and nothing of it is left. As soon as it has its
+        name he waits until it is whole: its conditions beside it, and looked at.
+        """
         name = naming.name_of(self._label, index)
+        before = self._named(name)
+        with Held(lambda: self._named(name) != before):
+            self._keep(profiler, name, index, steps, planned)
+
+    def _named(self, name: str) -> set[Path]:
+        with suppress(OSError):
+            return set(self._folder.glob(f"{name}*{naming.TRACE}"))
+        return set()
+
+    def _keep(self, profiler: Any, name: str, index: int, steps: range, planned: int) -> None:
         written = attempt("writing the trace", lambda: write(profiler, self._folder, name))
         if written is None:
             return
