@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import getpass
+import gzip
 import json
 import os
 import platform
@@ -70,6 +71,19 @@ def test_settings_are_those_that_the_model_runs_under(torch: Any, tmp_path: Path
     told = json.loads(next(tmp_path.glob("*.capture.json")).read_text(encoding="utf-8"))["settings"]
     assert (told["autocast"], told["inference_mode"], told["grad"]) == ("bfloat16", True, False)
     assert torch.nn.Module._compiled_call_impl is None
+
+
+def test_shapes_are_noted_where_torch_counts_operations_from_them(torch: Any, tmp_path: Path) -> None:
+    trace, told = captured(torch, tmp_path, flops=True)
+    assert (told["profiler"]["with_flops"], told["profiler"]["record_shapes"]) == (True, True)
+    assert b"Input Dims" in gzip.decompress(trace.read_bytes())
+
+
+def test_a_condition_that_holds_itself_is_told_as_far_as_it_goes(torch: Any, tmp_path: Path) -> None:
+    shapes: list[Any] = [[8, 3]]
+    shapes.append(shapes)
+    _, told = captured(torch, tmp_path, conditions={"shapes": shapes})
+    assert told["given"]["shapes"][0] == [8, 3]
 
 
 def test_a_recording_that_keeps_nothing_leaves_nothing_in_torch(torch: Any, tmp_path: Path) -> None:

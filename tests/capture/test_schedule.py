@@ -7,6 +7,7 @@ import pytest
 
 from tests.capture.rows import ROWS, Row, cycle
 from traceview.capture.schedule import Schedule, plan
+from traceview.capture.telling import Voice
 from traceview.errors import UsageError
 
 SHARED = Path(__file__).parents[3] / "shared" / "cases" / "capture-schedule.cases.json"
@@ -88,11 +89,18 @@ def test_a_plan_of_a_loop_without_end_is_made_at_once() -> None:
     assert planned.windows()[-1] == f"window {5 * 10**11 - 1}: iteration {10**12 - 1}"
 
 
-def test_windows_without_a_step_between_are_warned_of() -> None:
-    (note,) = plan(Schedule(**cycle(0, 0, 6, 2)), 12).notes
-    assert note.startswith("windows follow each other without a step between: torch may crash")
-    assert plan(Schedule(**cycle(0, 0, 6, 1)), 12).notes == ()
-    assert plan(Schedule(**cycle(0, 1, 6, 2)), 14).notes == ()
+@pytest.mark.parametrize("total", [None, 12])
+def test_windows_without_a_step_between_are_always_warned_of(
+    total: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def warned(*schedule: int) -> bool:
+        Voice("t", quiet=True).plan(Schedule(**cycle(*schedule)), total)
+        return "t: warning: windows follow each other without a step between" in capsys.readouterr().err
+
+    assert warned(0, 0, 6, 2)
+    assert warned(0, 0, 6, 0)
+    assert not warned(0, 0, 6, 1)
+    assert not warned(0, 1, 5, 2)
 
 
 def test_a_loop_that_is_too_short_is_not_told_to_record_more_steps() -> None:

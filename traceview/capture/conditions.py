@@ -115,7 +115,8 @@ def describe(options: Options) -> dict[str, Any]:
         "world_size": naming.world_size(),
         "device": device(),
         "versions": versions(),
-        "profiler": {long: bool(options.get(short)) for short, long in _SWITCHES.items()},
+        "profiler": {long: bool(options.get(short)) for short, long in _SWITCHES.items()}
+        | ({"record_shapes": True} if options.get("flops") else {}),  # torch counts from shapes
         "given": {str(k)[:_NAME]: _plain(v) for k, v in list(options.get("conditions", {}).items())[:_MOST]},
     }
 
@@ -200,12 +201,12 @@ def _word(kind: Any) -> str:
     return str(kind).removeprefix("torch.")
 
 
-def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold: numbers, switches, lists of them, and short texts."""
+def _plain(value: Any, deep: int = 4) -> Any:
+    """Return a value that JSON can hold: numbers, switches, lists of them, lists in lists, and short texts."""
     if value is None or isinstance(value, (bool, int, float)):
         return value if value == value and value not in (float("inf"), float("-inf")) else str(value)
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value[:64]]
+    if isinstance(value, (list, tuple)) and deep:
+        return [_plain(v, deep - 1) for v in value[:64]]
     return str(value)[:200]
 
 

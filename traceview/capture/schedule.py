@@ -16,6 +16,10 @@ from traceview.errors import UsageError
 WAIT, WARMUP, ACTIVE, LAST = "wait", "warmup", "active", "last"  # what the profiler does in a step
 OK, WARN, REFUSE = "ok", "warn", "refuse_or_warn_before_run"
 FEWEST_COMPARED = 6  # active steps: the last is not closed by another one, and a test needs four on each side
+GAPLESS = (
+    "windows follow each other without a step between: torch crashes the process where step() is called inside of a "
+    "range, as of record_function, annotate() or an optimizer; wait=1 is safe"
+)
 _SHOWN = 5  # windows that a plan lists
 
 
@@ -54,6 +58,11 @@ class Schedule:
     def least_loop(self) -> int:
         """Return how many steps the first whole window takes."""
         return self.skip_first + self.cycle
+
+    @property
+    def is_gapless(self) -> bool:
+        """Tell whether windows follow each other without a step between."""
+        return not self.wait + self.warmup and self.repeat != 1
 
     def phase(self, step: int) -> str:
         """Return what the profiler does in a step."""
@@ -178,11 +187,6 @@ def _notes(schedule: Schedule, steps: int) -> tuple[str, ...]:
             f"pass before step {at} is recorded"
         )
     count = schedule.count(steps)
-    if not schedule.wait + schedule.warmup and count > 1:
-        found.append(
-            "windows follow each other without a step between: torch may crash where step() is called inside "
-            "annotate() or an optimizer; wait=1 is safe"
-        )
     least = len(schedule.window(0, steps)) if count else 0
     if 0 < least < FEWEST_COMPARED:
         found.append(too_few(least, cut=schedule.active >= FEWEST_COMPARED))

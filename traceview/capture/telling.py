@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 from traceview.capture.guard import say
-from traceview.capture.schedule import FEWEST_COMPARED, Schedule, plan, plural, too_few
+from traceview.capture.schedule import FEWEST_COMPARED, GAPLESS, Schedule, plan, plural, too_few
 
 HOW = "call it at the end of each iteration"
 HIDDEN = " (what runs inside of a compiled function is not seen; the function itself can be a step)"
@@ -41,6 +41,8 @@ class Voice:
 
     def plan(self, schedule: Schedule, total: int | None) -> None:
         """Say which iterations end up in which file, and what is wrong with that."""
+        if schedule.is_gapless:
+            self.warn(GAPLESS)
         if total is None:
             if schedule.active < FEWEST_COMPARED:
                 self.say(too_few(schedule.active))

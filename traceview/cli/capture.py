@@ -29,7 +29,11 @@ import click
 @click.option("--shapes", is_flag=True, help="Record input shapes.")
 @click.option("--stacks", is_flag=True, help="Record Python stacks: slow, and large files.")
 @click.option("--memory", is_flag=True, help="Record the allocator.")
-@click.option("--flops", is_flag=True, help="Record what operators compute.")
+@click.option(
+    "--flops",
+    is_flag=True,
+    help="Record shapes, from which torch counts operations; the counts are not in its file.",
+)
 @click.option(
     "--note", multiple=True, metavar="NAME=VALUE", help="A condition to note, as batch=8; may be repeated."
 )
