@@ -377,6 +377,26 @@ def test_a_trace_takes_no_name_whose_conditions_are_of_another(torch: Any, tmp_p
     assert traceview.read_trace(steps.files[0]).meta.conditions["batch"] == "64"
 
 
+@pytest.mark.parametrize(
+    ("end", "recorded"), [(4, [1, 2, 3]), (11, [1, 2, 3, 4, 5, 6, 7, 8])], ids=["cut short", "whole"]
+)
+def test_what_comes_after_the_last_step_is_no_step(
+    torch: Any, tmp_path: Path, end: int, recorded: list[int]
+) -> None:
+    """A validation behind the loop, or half an iteration that a break ends, stands in the trace, as what it is."""
+    with record("run", tmp_path, wait=0, warmup=1, active=8) as steps:
+        loop(torch, steps, end)
+        with torch.profiler.record_function("validation"):
+            for _ in range(9):
+                torch.ones(512, 512) @ torch.ones(512, 512)
+    (trace,) = steps.files
+    found = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    names = [str(e["name"]) for e in found if e.get("ph") == "X"]
+    assert sorted(n for n in names if n.startswith("ProfilerStep")) == [f"ProfilerStep#{n}" for n in recorded]
+    assert ("after the last step" in names, "validation" in names) == (end == 4, end == 4)
+    assert len(traceview.analyze(traceview.read_trace(trace)).step_windows) == len(recorded)
+
+
 def test_without_torch_a_job_runs_unrecorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

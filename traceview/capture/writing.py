@@ -14,6 +14,8 @@ _COMPRESSION = 3  # a trace shrinks 12 times with 3, 14 times with 9, in a quart
 _BLOCK = 1 << 20
 # the host's name, and where the file was written first: a home folder, often
 _PRIVATE = re.compile(rb'("(?:host_name|traceName)"\s*:\s*)"(?:[^"\\\n]|\\.)*"')
+TAIL = "after the last step"  # what torch counts as one more step: from the last step() to the end of the recording
+_TAIL = b'"%s"' % TAIL.encode()
 _ASIDE = ".tmp"  # behind the name of what torch itself writes aside
 
 
@@ -24,7 +26,7 @@ def write(profiler: Any, folder: Path, name: str) -> Path:
     try:
         _export(profiler, plain)
         with plain.open("rb") as source, gzip.open(packed, "wb", _COMPRESSION) as target:
-            _copy(source, target)
+            _copy(source, target, _tail(profiler))
         return naming.publish(packed, folder, name, naming.TRACE)
     finally:
         for path in (plain, plain.with_name(plain.name + _ASIDE), packed):
@@ -46,14 +48,22 @@ def _export(profiler: Any, plain: Path) -> None:
     ) from error
 
 
-def _copy(source: IO[bytes], target: Any) -> None:
-    """Copy a trace without what is private in its own metadata; each stands on a line."""
+def _tail(profiler: Any) -> bytes:
+    """Return the name of a step that step() has begun and not ended; a window that step() ends holds none."""
+    return b'"ProfilerStep#%d"' % profiler.step_num
+
+
+def _copy(source: IO[bytes], target: Any, tail: bytes) -> None:
+    """Copy a trace without what is private in its own metadata, and without a step that is none.
+
+    Each name stands on a line with all of it.
+    """
     rest = b""
     while block := source.read(_BLOCK):
         whole, line, rest = (rest + block).rpartition(b"\n")
         text = whole + line
-        target.write(_cleaned(text))
-    target.write(_cleaned(rest))
+        target.write(_cleaned(text).replace(tail, _TAIL))
+    target.write(_cleaned(rest).replace(tail, _TAIL))
 
 
 def _cleaned(text: bytes) -> bytes:
