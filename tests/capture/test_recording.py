@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import platform
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -395,6 +396,31 @@ def test_what_comes_after_the_last_step_is_no_step(
     assert sorted(n for n in names if n.startswith("ProfilerStep")) == [f"ProfilerStep#{n}" for n in recorded]
     assert ("after the last step" in names, "validation" in names) == (end == 4, end == 4)
     assert len(traceview.analyze(traceview.read_trace(trace)).step_windows) == len(recorded)
+
+
+def test_steps_of_other_threads_alone_are_said_to_be_that(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with record("t", tmp_path, wait=0, warmup=1, active=2) as steps:
+        other = threading.Thread(target=lambda: [steps.step() for _ in range(9)])
+        other.start()
+        other.join()
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("traceview: t: step() was called in other threads only, so nothing was recorded")
+
+
+def test_a_window_that_was_dropped_and_never_came_again_is_said_to_be_missing(
+    torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with record("t", tmp_path, wait=0, warmup=1, active=4) as steps:
+        loop(torch, steps, 3)
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+            pass
+    first, last = [
+        line for line in capsys.readouterr().err.splitlines() if line.startswith("traceview: t: ")
+    ][-2:]
+    assert first == "traceview: t: the job starts a profiler of its own: the window at work is dropped"
+    assert last == "traceview: t: nothing was recorded"
 
 
 def test_without_torch_a_job_runs_unrecorded(

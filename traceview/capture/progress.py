@@ -13,6 +13,7 @@ class Progress:
 
     entered: float | None = None
     steps: int = 0
+    strays: int = 0  # calls of step() from other threads
     latest: float = 0.0  # when step() was last called
     window: int = 0  # windows handed over so far, kept or not
     begun: list[int] = field(default_factory=list)  # first steps of windows

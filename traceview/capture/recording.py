@@ -30,7 +30,16 @@ from traceview.capture.schedule import (
     WARMUP,
     whole,
 )
-from traceview.capture.telling import HIDDEN, HOW, Silence, Voice, nothing_written, other_number, silence
+from traceview.capture.telling import (
+    HIDDEN,
+    HOW,
+    ONLY_STRAYS,
+    Silence,
+    Voice,
+    nothing_written,
+    other_number,
+    silence,
+)
 from traceview.errors import UsageError
 
 PATIENCE_S = 30.0  # without a step() before somebody is told
@@ -197,6 +206,7 @@ class Recording:
     def _counted(self) -> None:
         now = self._now
         if now.owner is not None and now.owner != threading.get_ident():
+            now.strays += 1
             self._voice.once(
                 "step() came from another thread than the one that is recorded: such calls are ignored"
             )
@@ -333,9 +343,10 @@ class Recording:
             return
         if not now.steps:
             hidden = HIDDEN if self.is_watched and has_compiled() else ""
-            voice.end(f"{self.absent}{hidden}, so {self._keeper.outcome}; {self.advice}")
-        elif not self._keeper.written and not voice.told:
-            voice.end(nothing_written(self.schedule, now.steps))
+            absent = ONLY_STRAYS if now.strays else f"{self.absent}{hidden}"
+            voice.end(f"{absent}, so {self._keeper.outcome}; {self.advice}")
+        elif not self._keeper.written:
+            voice.end("nothing was recorded" if voice.told else nothing_written(self.schedule, now.steps))
         if total is not None and now.steps and now.steps != total:
             voice.warn(other_number(now.steps, total))
 

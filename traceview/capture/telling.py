@@ -10,6 +10,7 @@ from traceview.capture.schedule import FEWEST_COMPARED, GAPLESS, Schedule, plan,
 
 HOW = "call it at the end of each iteration"
 HIDDEN = " (what runs inside of a compiled function is not seen; the function itself can be a step)"
+ONLY_STRAYS = "step() was called in other threads only"
 _PATIENT = 5  # times the mean step that a silence may last
 
 
