@@ -314,6 +314,7 @@ def test_a_module_is_run_as_python_runs_it_and_a_process_leaves_with_its_status(
         (":nothing", "job.py has no function nothing"),
         ("nowhere:f", "--step-on nowhere:f: ModuleNotFoundError: No module named 'nowhere'"),
         ("json:nothing", "--step-on json:nothing: AttributeError: module 'json' has no attribute 'nothing'"),
+        ("torch:float32", "--step-on torch:float32 is no function"),
         ("leaves:f", "--step-on leaves:f: SystemExit: 3"),
         ("sometimes", "--step-on sometimes is no step"),
     ],

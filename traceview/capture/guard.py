@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import TypeVar
 
 from traceview.capture.interruptions import came_of_a_signal
+from traceview.errors import UsageError
 
 Result = TypeVar("Result")
 
@@ -41,12 +41,22 @@ def attempt(
         return None
 
 
-def tried(action: Callable[[], Result]) -> tuple[Result | None, str]:
-    """Return what something of the user's own gives, such as a module that is imported, or how it failed, in a line."""
+def caught(action: Callable[[], Result]) -> tuple[Result | None, BaseException | None]:
+    """Return what something of the user's own gives, such as a module that is imported, or what it raises."""
     try:
-        return action(), ""
+        return action(), None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - see above
-        return None, f"{type(error).__name__}: {_reason(error)}"
+        return None, error
+
+
+def required(what: str, hint: str, action: Callable[[], Result]) -> Result:
+    """Return what something of the user's own gives; raise UsageError, in a line, where it fails."""
+    result, error = caught(action)
+    if error is None:
+        return result  # type: ignore[return-value]
+    if isinstance(error, UsageError):
+        raise error
+    raise UsageError(f"{what}: {type(error).__name__}: {_reason(error)}", hint) from error
 
 
 def _reason(error: BaseException) -> str:
@@ -62,22 +72,69 @@ def is_success(error: BaseException) -> bool:
 
 
 def ended(run: Callable[[], None], ours: Collection[str]) -> int:
-    """Return the exit status that Python gives a program, with the traceback of what ended it on standard error.
+    """Return the exit status that Python gives a program, having told what ended it as Python tells it.
 
     `ours` are ends of the names of files whose frames stand above the program's own. An interruption is left to
-    the command line.
+    the command line, unless the program has its own hook for what nobody catches.
     """
     try:
         run()
+        return 0
     except SystemExit as leaving:
-        if leaving.code is None or isinstance(leaving.code, int):
-            return leaving.code or 0
-        sys.stderr.write(f"{leaving.code}\n")
-        return 1
-    except Exception as error:  # noqa: BLE001 - as Python itself does for a program
-        trace = error.__traceback__
-        while trace is not None and trace.tb_frame.f_code.co_filename.endswith((__file__, *ours)):
-            trace = trace.tb_next
-        traceback.print_exception(type(error), error, trace or error.__traceback__)
-        return 1
-    return 0
+        return _status(leaving)
+    except BaseException as error:  # noqa: BLE001 - as Python itself does for a program
+        uncaught = error
+    # not within the except: the hook of a program finds nothing that is being handled
+    is_interrupted = isinstance(uncaught, KeyboardInterrupt)
+    if is_interrupted and getattr(sys, "excepthook", None) is sys.__excepthook__:
+        raise uncaught
+    status = _tell(_below(uncaught, ours), ours)
+    if is_interrupted:
+        raise uncaught
+    return status
+
+
+def _status(leaving: SystemExit) -> int:
+    if leaving.code is None or isinstance(leaving.code, int):
+        return leaving.code or 0
+    _write(f"{leaving.code}\n")
+    return 1
+
+
+def _below(error: BaseException, ours: Collection[str]) -> BaseException:
+    """Return an exception as if there were no frames of ours above those of the program."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename.endswith((__file__, *ours)):
+        trace = trace.tb_next
+    return error.with_traceback(trace)
+
+
+def _tell(error: BaseException, ours: Collection[str]) -> int:
+    """Give what nobody caught to sys.excepthook, the program's own or Python's; return the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # full, closed, or None
+            stream.flush()
+    hook = getattr(sys, "excepthook", None)
+    if hook is None:
+        _write("sys.excepthook is missing\n")
+        hook = sys.__excepthook__
+    try:
+        hook(type(error), error, error.__traceback__)
+    except SystemExit as leaving:
+        return _status(leaving)
+    except BaseException as another:  # noqa: BLE001 - see above
+        _write("Error in sys.excepthook:\n")
+        _display(_below(another, ours))
+        _write("\nOriginal exception was:\n")
+        _display(error)
+    return 1
+
+
+def _display(error: BaseException) -> None:
+    with suppress(OSError, ValueError, AttributeError):
+        sys.__excepthook__(type(error), error, error.__traceback__)
+
+
+def _write(text: str) -> None:
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(text)

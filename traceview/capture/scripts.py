@@ -13,11 +13,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from traceview.capture.calls import followed
-from traceview.capture.guard import ended, tried
-from traceview.capture.programs import OURS, program_of
+from traceview.capture.guard import ended, required
+from traceview.capture.programs import OURS, entry_of, program_of
 from traceview.capture.recording import Recording
 from traceview.capture.watching import AUTO, FORWARD, OPTIMIZER, Steps
 from traceview.errors import UsageError
@@ -60,8 +61,9 @@ class Script(NamedTuple):
 
 def run_script(script: Script, step_on: str, recording: Recording) -> int:
     """Run a script inside a recording; return its exit status, after its traceback where it failed."""
-    sys.argv = [script.target, *script.arguments]
-    sys.path.insert(0, "" if script.is_module else str(Path(script.target).absolute().parent))
+    sys.argv = ["-m" if script.is_module else script.target, *script.arguments]
+    if (entry := entry_of(script)) is not None:
+        sys.path.insert(0, entry)
     recording.absent = "no optimizer step and no module's forward was seen"
     recording.is_watched = True
     recording.advice = "name what a step is with --step-on"
@@ -102,25 +104,33 @@ def _wrap(step_on: str, step: Callable[[], None]) -> Callable[[], None]:
     """Make every call of module:function, or module:Class.method, a step; return what undoes it."""
     module, _, path = step_on.partition(":")
     *places, name = path.split(".")
+    named = f"--step-on {step_on}", "name module:function as Python imports it"
 
-    def found() -> Any:
-        holder = importlib.import_module(module)
+    def found() -> tuple[Any, Any]:
+        holder: Any = importlib.import_module(module)
         for place in places:
             holder = getattr(holder, place)
-        getattr(holder, name)
-        return holder
+        return holder, getattr(holder, name)
 
-    holder, failed = tried(found)
-    if failed:
-        raise UsageError(f"--step-on {step_on}: {failed}", "name module:function as Python imports it")
-    plain = inspect.getattr_static(holder, name)
-    if isinstance(plain, (staticmethod, classmethod)):
-        setattr(holder, name, type(plain)(followed(plain.__func__, step)))
-    else:
-        setattr(holder, name, followed(plain, step))
+    def wrapped() -> bool:
+        is_own = name in vars(holder)
+        if not isinstance(holder, (type, ModuleType)):  # of an object: a method that is bound to it
+            setattr(holder, name, followed(function, step))
+        elif isinstance(plain, (staticmethod, classmethod)):
+            setattr(holder, name, type(plain)(followed(plain.__func__, step)))
+        else:
+            setattr(holder, name, followed(plain, step))
+        return is_own
+
+    holder, function = required(*named, found)
+    # a module may make its names only when they are asked for
+    plain = inspect.getattr_static(holder, name, function)
+    if not callable(function) or isinstance(function, type):
+        raise UsageError(f"{named[0]} is no function", named[1])
+    is_own = required(*named, wrapped)
 
     def undo() -> None:
         with suppress(AttributeError):
-            setattr(holder, name, plain)
+            setattr(holder, name, plain) if is_own else delattr(holder, name)
 
     return undo
