@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import os
 import py_compile
+import signal
 import subprocess
 import sys
+import textwrap
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.architecture.source import ROOT
 from tests.capture.making import failing
 from traceview.capture.guard import ended
 from traceview.capture.programs import program_of
@@ -342,3 +345,45 @@ def test_what_cannot_be_replaced_is_no_step() -> None:
         stepping("builtins:str.upper", SimpleNamespace(step=None)),  # type: ignore[arg-type]
     ):
         pass
+
+
+def as_processes(folder: Path, output: str) -> list[tuple[int, list[str]]]:
+    """Run job.py under Python and under us, with a file as standard output; return status and errors of both."""
+    found = []
+    env = {n: v for n, v in os.environ.items() if n != "PYTHONUNBUFFERED"}
+    for words in (["job.py"], ["-W", "ignore", "-m", "traceview", "capture", "--", "job.py"]):
+        with open(output, "w", encoding="utf-8") as file:  # noqa: PTH123 - a device, it may be
+            done = subprocess.run(
+                [sys.executable, *words],
+                cwd=folder,
+                env={**env, "PYTHONPATH": str(ROOT)},
+                stdout=file,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=60,
+            )
+        errors = [line for line in done.stderr.splitlines() if not line.startswith("traceview: job: no opt")]
+        found.append((done.returncode, errors))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "status"),
+    [
+        ("import sys\nprint('hi')\nsys.stdout.close()\n", "said", 0),
+        ("import os\nos.close(1)\n", "said", 0),
+        ("import sys\nclass O:\n    def flush(self): raise KeyError('k')\n    __repr__ = lambda s: 'O'\nsys.stdout = O()\n", "said", 120),
+        ("import sys\nprint('hi')\nsys.exit(3)\n", "/dev/full", 120),
+    ],
+    ids=["closed", "number closed", "cannot be flushed", "full"],
+)  # fmt: skip
+def test_an_output_that_takes_no_more_is_no_error_of_ours(
+    torch: Any, tmp_path: Path, text: str, output: str, status: int
+) -> None:
+    if output == "/dev/full" and not Path(output).exists():
+        pytest.skip("needs /dev/full")
+    (tmp_path / "job.py").write_text(text, encoding="utf-8")
+    python, ours = as_processes(tmp_path, str(tmp_path / output))
+    assert ours == python
+    assert ours[0] == status

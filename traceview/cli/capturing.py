@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +38,19 @@ def from_script(words: Sequence[str], options: Mapping[str, Any]) -> int:
         )
     ending.hand_over()
     hand_over()
-    return run_script(script, options["step_on"], record(label, options["output"], **chosen))
+    status = run_script(script, options["step_on"], record(label, options["output"], **chosen))
+    _leave_output()
+    return status
+
+
+def _leave_output() -> None:
+    """Leave a standard output that takes no more to Python, which at the exit deals with it as for any program."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except Exception:  # noqa: BLE001 - closed, full, or something of the script's own
+        atexit.register(setattr, sys, "stdout", sys.stdout)
+        sys.stdout = None
 
 
 def _noted(texts: Sequence[str]) -> dict[str, str]:
