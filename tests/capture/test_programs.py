@@ -387,3 +387,25 @@ def test_an_output_that_takes_no_more_is_no_error_of_ours(
     python, ours = as_processes(tmp_path, str(tmp_path / output))
     assert ours == python
     assert ours[0] == status
+
+
+def test_ctrl_c_ends_the_main_task_of_asyncio(torch: Any, tmp_path: Path) -> None:
+    script = """
+        import asyncio, os, signal
+        async def main():
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(20)
+            except asyncio.CancelledError:
+                print("saved", flush=True)
+                raise
+        asyncio.run(main())
+    """
+    (tmp_path / "job.py").write_text(textwrap.dedent(script), encoding="utf-8")
+    assert by_python(tmp_path, "job.py")[:2] == (-signal.SIGINT, "saved\n")
+    words = ["-W", "ignore", "-m", "traceview", "capture", "--", "job.py"]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (130, "saved\n")

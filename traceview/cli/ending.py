@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
 from types import FrameType
 
 _AGAIN_S = 0.02  # until it is tried again
@@ -34,8 +35,14 @@ def prepare() -> None:
 
 
 def hand_over() -> None:
-    """Interrupt at once from now on: a program of somebody else runs, with imports of any length."""
+    """Interrupt at once from now on: a program of somebody else runs, with imports of any length.
+
+    Ctrl-C is Python's own again: asyncio looks whether it is.
+    """
     _waiting.append(float("-inf"))
+    with suppress(ValueError):  # not in the main thread
+        if signal.getsignal(signal.SIGINT) == _end:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def was_told() -> bool:
