@@ -49,7 +49,7 @@ def leftovers(folder: Path) -> list[str]:
     return [p.name for p in folder.iterdir() if p.name.startswith(".") or not p.name.endswith(kept)]
 
 
-def failing(error: Exception) -> Callable[..., Any]:
+def failing(error: BaseException) -> Callable[..., Any]:
     """Return a function that fails."""
 
     def fail(*_: object, **__: object) -> Any:

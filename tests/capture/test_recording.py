@@ -398,6 +398,20 @@ def test_what_comes_after_the_last_step_is_no_step(
     assert len(traceview.analyze(traceview.read_trace(trace)).step_windows) == len(recorded)
 
 
+@pytest.mark.parametrize("where", ["start", "stop"])
+def test_an_interruption_at_the_edge_leaves_nothing_in_torch(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    sessions = torch.autograd.profiler.profile
+    before = sessions._prepare_trace
+    monkeypatch.setattr(torch.profiler.profile, where, failing(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt), record("t", tmp_path, wait=0, warmup=1, active=9) as steps:
+        loop(torch, steps, 2)
+    assert sessions._prepare_trace is before
+    assert torch.nn.Module._compiled_call_impl is None
+    assert not torch.autograd._profiler_enabled()
+
+
 def test_steps_of_other_threads_alone_are_said_to_be_that(
     torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -118,7 +118,12 @@ class Recording:
             self._voice.plan(self.schedule, self._total)
             for hook in self.hooks.before:
                 attempt("the check before recording", lambda hook=hook: hook(self))  # type: ignore[misc]
-        attempt("the profiler", self._prepare, self._give_up)
+        try:
+            attempt("the profiler", self._prepare, self._give_up)
+        except BaseException:  # interrupted
+            self._give_up()
+            self._run(self.hooks.ended)
+            raise
         if self._profiler is not None:
             self._watch = Silence(PATIENCE_S, self._tell_silence)
             _CURRENT.append(self)
@@ -318,22 +323,26 @@ class Recording:
             _CURRENT.remove(self)
         now = self._now
         now.closing, now.broken = True, error is not None and not is_success(error)
-        if self._profiler is not None:
-            if now.owner not in (None, threading.get_ident()):
-                self._voice.once(
-                    "the window was begun in another thread and cannot be ended here: it is dropped"
-                )
-                session.abandon(now.owner)
-            else:
-                if now.phase == ACTIVE and not now.broken:  # cut short
-                    self._run(self.hooks.closing)
-                attempt("stopping the profiler", self._stop)
+        try:
+            if self._profiler is not None:
+                self._finish()
+        finally:
             self._profiler = None
-        self._closed()
-        session.unwatch(self._give_way)
-        self._run(self.hooks.ended)
+            self._closed()
+            session.unwatch(self._give_way)
+            self._run(self.hooks.ended)
         if not now.failed:
             attempt("the last word", self._tell_end)
+
+    def _finish(self) -> None:
+        now = self._now
+        if now.owner not in (None, threading.get_ident()):
+            self._voice.once("the window was begun in another thread and cannot be ended here: it is dropped")
+            session.abandon(now.owner)
+            return
+        if now.phase == ACTIVE and not now.broken:  # cut short
+            self._run(self.hooks.closing)
+        attempt("stopping the profiler", self._stop)
 
     def _tell_end(self) -> None:
         now, total, voice = self._now, self._total, self._voice
