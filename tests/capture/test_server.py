@@ -191,6 +191,48 @@ def test_vllm_is_stopped_after_its_steps(
     assert is_whole_trace(engine.folder / "host_rank0.pt.trace.json.gz")
 
 
+def counted(counts: dict[str, float]) -> str:
+    return "".join(
+        f'vllm:iteration_tokens_total_count{{engine="{e}",model_name="m"}} {n}\n' for e, n in counts.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("each_poll", "made"),
+    [
+        ((4, 4, 4, 4), (20, 20, 20, 20)),  # not after five steps of each
+        ((4, 2), (40, 20)),  # the slower one has its steps too
+        ((4, 1), (40, 10)),  # but is not waited for for ever
+        ((4, 0, 0), (20, 0, 0)),  # who is idle is not waited for at all
+    ],
+)
+def test_every_engine_of_a_data_parallel_server_makes_its_steps(
+    each_poll: tuple[float, ...], made: tuple[float, ...], serve: Any
+) -> None:
+    engine, url = serve("vllm")
+    counts = {str(e): 100.0 + e for e in range(len(each_poll))}
+
+    def get(path: str) -> tuple[int, str]:
+        if path != "/metrics":
+            return Engine.get(engine, path)
+        for e, n in enumerate(each_poll):
+            counts[str(e)] += n
+        return 200, counted(counts)
+
+    engine.get = get
+    assert run(command(url, engine.folder)) == 0
+    first_look = [100.0 + e + n for e, n in enumerate(each_poll)]
+    assert tuple(n - first for n, first in zip(counts.values(), first_look, strict=True)) == made
+
+
+def test_an_engine_that_comes_later_or_is_started_anew_counts_from_its_begin(serve: Any) -> None:
+    engine, url = serve("vllm")
+    looks = iter([{"0": 100.0}, {"0": 5.0, "1": 10.0}, {"0": 21.0, "1": 19.0}, {"0": 22.0, "1": 20.0}])
+    engine.get = lambda path: (200, counted(next(looks))) if path == "/metrics" else Engine.get(engine, path)
+    assert run(command(url, engine.folder)) == 0
+    assert list(looks) == []  # not before both had 20, and not after
+
+
 def test_sglang_is_given_the_number_of_steps_and_the_folder(serve: Any) -> None:
     engine, url = serve("sglang")
     assert run(command(url, engine.folder, "--shapes")) == 0

@@ -16,7 +16,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +32,12 @@ _START_S = 60.0  # for that of starting: each rank prepares its profiler
 _PAUSE_S = 0.25
 _SETTLED_S = 2.0  # without a change of any file, or another one
 _SENT_S = 1.0  # until a call that was begun has certainly been sent
+_TOO_SLOW = 2  # times the steps that an engine may make while a slower one makes its own
 _UNSURE = (502, 503, 504)  # of a proxy: the server behind it may have started
-# counts of engine steps in /metrics: how vLLM's and SGLang's are called; from a million on 1.234567e+06
+# counts of engine steps in /metrics: how vLLM's and SGLang's are called, with the labels that tell the engine; from a
+# million on 1.234567e+06
 _STEPS = re.compile(
-    r"^(?:vllm:iteration_tokens_total_count|sglang:num_forward_steps_total)(?:\{[^}]*\})?"
+    r"^(?:vllm:iteration_tokens_total_count|sglang:num_forward_steps_total)(\{[^}]*\})?"
     r"\s+(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)",
     re.M,
 )
@@ -202,22 +204,21 @@ class _Server:
             "see the server's log; it may be profiling for somebody else",
         )
 
-    def steps(self, timeout: float) -> float | None:
-        """Return how many steps the engine has made, None where it does not tell."""
+    def steps(self, timeout: float) -> dict[str, float] | None:
+        """Return how many steps each engine has made, by its labels, None where the server does not tell."""
         try:
             answer = get(self._address, "/metrics", timeout)
         except CallError:
             return None
         text = answer.body.decode("utf-8", "replace") if answer.good else ""
-        found = [float(m[1]) for m in _STEPS.finditer(text)]
-        return sum(found) if found else None
+        return {m[1] or "": float(m[2]) for m in _STEPS.finditer(text)} or None
 
-    def wait_for_steps(self, begun: float | None, wishes: Wishes) -> None:
-        """Wait until the engine has made its steps, at most for the seconds."""
+    def wait_for_steps(self, begun: Mapping[str, float] | None, wishes: Wishes) -> None:
+        """Wait until the engines have made their steps, at most for the seconds."""
         end = time.monotonic() + wishes.seconds
         while (left := end - time.monotonic()) > 0:
             now = self.steps(min(_CALL_S, left)) if begun is not None else None
-            if begun is not None and now is not None and now - begun >= wishes.steps:
+            if begun is not None and now is not None and _are_made(wishes.steps, begun, now):
                 return
             time.sleep(min(_PAUSE_S, max(0.0, end - time.monotonic())))
 
@@ -261,6 +262,17 @@ class _Server:
         if not self._settled.wait(_SENT_S if told else _CALL_S):
             return  # it was told, and may be writing
         self.tell_trouble()
+
+
+def _are_made(steps: int, begun: Mapping[str, float], now: Mapping[str, float]) -> bool:
+    """Tell whether every engine that works has made its steps, or one of them so many that no other is waited for.
+
+    Data parallel engines profile themselves each, and are stopped together: idle ones would never end, and a slow one
+    would let the files of the others grow. One that was started anew counts from 0.
+    """
+    made = [n - begun[k] if n >= begun.get(k, n + 1) else n for k, n in now.items()]
+    working = [m for m in made if m > 0]
+    return bool(working) and (min(working) >= steps or max(working) >= _TOO_SLOW * steps)
 
 
 def _comes(files: NewFiles, seconds: float) -> bool:
