@@ -292,7 +292,7 @@ def test_copies_to_the_device_are_counted_in_the_second_pass(tmp_path: Path) -> 
 def answer(shape: list[int], samples: list[int], **more: Any) -> dict[str, Any]:
     """Return what a process says of a shape."""
     return {
-        "shape": shape, "first_ns": 9, "samples_ns": samples, "device_ns": None, "stretch_ns": 4_000_000,
+        "shape": shape, "samples_ns": samples, "device_ns": None, "stretch_ns": 4_000_000,
         "peak_bytes": 1000, "state": {"start": {}, "middle": {}, "end": {}}, **more,
     }  # fmt: skip
 
@@ -700,6 +700,58 @@ def test_a_profiled_pass_that_fails_loses_no_timings(torch: Any, tmp_path: Path)
     assert timed.spread is not None
     assert timed.doubts[-1] == "the profiled pass failed: RuntimeError: not while profiled"
     assert any("given.py" in t for t in told)
+
+
+ENDS_PROFILED = """
+    def model(x):
+        if torch.autograd._profiler_enabled() and x.shape[0] == 2:
+            os.kill(os.getpid(), 9) if os.environ.get("KILLED") else os._exit(3)
+        return x + 1
+    def factory():
+        return model, torch.rand
+"""
+
+
+@pytest.mark.parametrize(("killed", "how"), [("1", "ended by SIGKILL"), ("", "exit status 3")])
+def test_a_process_that_ends_in_the_profiled_pass_is_said_of_each_shape_without_a_trace(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], killed: str, how: str
+) -> None:  # fmt: skip
+    monkeypatch.setenv("KILLED", killed)
+    assert benched(tmp_path, ENDS_PROFILED, "--profile", str(tmp_path / "traces")) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if "profiled pass failed" in line]
+    assert said == [
+        f"! 2x8: the profiled pass failed: no trace was kept and read by process 1 of 1 ({how})",
+        f"! 4x8: the profiled pass failed: not reached by process 1 of 1 ({how})",
+    ]
+    kept = {r.conditions["shape"]: r for r in Runs(tmp_path / "runs.sqlite").rows()}
+    assert [(bool(kept[s].trace), len(kept[s].samples[0])) for s in ("1x8", "2x8", "4x8")] == [
+        (True, 4), (False, 4), (False, 4),
+    ]  # fmt: skip
+
+
+def test_shapes_whose_profiled_pass_an_end_while_timing_took_away_say_so(torch: Any, tmp_path: Path) -> None:
+    body = "def factory():\n    return (lambda x: os.abort() if x.shape[0] == 2 else x), torch.rand"
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8), (2, 8)), warmup=0, iters=2, repeat=1)
+    timed, _ = bench(wishes, str).timed
+    assert timed.doubts[-1] == "the profiled pass failed: not reached by process 1 of 1 (ended by SIGABRT)"
+
+
+def test_a_process_that_ends_badly_after_all_is_said_and_no_figure_is_in_doubt(
+    torch: Any, tmp_path: Path
+) -> None:
+    body = """
+        import atexit
+        def factory():
+            atexit.register(os._exit, 7)
+            return (lambda x: x + 1), torch.rand
+    """
+    told: list[str] = []
+    wishes = Wishes(target_file(tmp_path, body), ((1, 8),), warmup=1, iters=4, repeat=2)
+    (timed,) = bench(wishes, told.append).timed
+    assert [t for t in told if "ended" in t] == [
+        f"warning: process {n} ended badly (exit status 7), after all that it had to do" for n in (1, 2)
+    ]
+    assert not [d for d in timed.doubts if "process" in d or "profiled" in d]
 
 
 def test_traces_that_cannot_be_kept_lose_no_timings(torch: Any, tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ def bench(wishes: Wishes, say: Callable[[str], None]) -> Bench:
             lost.append(error.message.removeprefix(f"{wishes.target}: "))
         else:
             results.append(result)
+            if how := result.get("ended"):
+                say(f"warning: process {number + 1} ended badly ({how}), after all that it had to do")
     timed = tuple(
         _timed(wishes, shape, [r["points"][i] for r in results], lost)
         for i, shape in enumerate(wishes.shapes)

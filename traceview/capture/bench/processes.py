@@ -58,8 +58,22 @@ def timed_afresh(wishes: Wishes, last: bool) -> Mapping[str, Any]:
     if "refused" in found:
         raise UsageError(*found["refused"])
     if "points" in found:
-        found["points"] += _not_reached(wishes.shapes[len(found["points"]) :], done.returncode)
+        _tell_end(found, wishes, done.returncode, last)
     return found
+
+
+def _tell_end(found: dict[str, Any], wishes: Wishes, status: int, last: bool) -> None:
+    """Put into a result what a process did not live to do, and how it ended where nothing lacks and it ended badly."""
+    missed = wishes.shapes[len(found["points"]) :]
+    unseen = [p for p in found["points"] if last and "failed" not in p and "profile" not in p]
+    who = f"process {wishes.repeat} of {wishes.repeat} ({_ending(status)})"
+    for place, point in enumerate(unseen):
+        ended_here = not place and not missed
+        why = f"no trace was kept and read by {who}" if ended_here else f"not reached by {who}"
+        point["profile"] = {"failed": why}
+    found["points"] += _not_reached(missed, status)
+    if status and not missed and not unseen:
+        found["ended"] = _ending(status)
 
 
 def _why(status: int, said: Path) -> str:

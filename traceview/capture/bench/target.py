@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from traceview.errors import UsageError
 
-FP32, FP16, BF16, AMP = PRECISIONS = ("fp32", "fp16", "bf16", "amp")
+FP32, FP16, BF16, AMP = "fp32", "fp16", "bf16", "amp"
 
 
 class Loaded(NamedTuple):

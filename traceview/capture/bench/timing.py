@@ -42,13 +42,13 @@ def time_point(loaded: Loaded, point: Point) -> dict[str, Any]:
     given = inputs(loaded, point.shape, point.device, point.precision, point.seed)
     work = Work(lambda: call(loaded.model, given), devices.waiter(point.device), devices.marker(point.device))
     with torch.inference_mode(), _autocast(point):
-        first = [_one(work) for _ in range(point.warmup)][:1]
+        for _ in range(point.warmup):
+            _one(work)
         before = device_state()
         samples, on_device, middle = _timed(work, point.iters)
         whole = _stretch(work, point.iters)
     return {
         "shape": list(point.shape),
-        "first_ns": first[0] if first else None,
         "samples_ns": samples,
         "device_ns": on_device,
         "stretch_ns": whole,
