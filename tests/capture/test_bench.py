@@ -394,6 +394,24 @@ def test_a_wrong_command_line_is_refused_before_a_process_starts(capsys: pytest.
     assert "is no shape" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("seed", [2**64, -(2**63) - 1, 99999999999999999999])
+def test_a_seed_that_torch_does_not_take_is_refused_before_anything_runs(
+    seed: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("traceview.cli.benching.need_torch", lambda: pytest.fail("looked for torch"))
+    assert run(["bench", "m:f", "--shape", "1,8", "--seed", str(seed)]) == 2
+    assert f"--seed {seed}: torch takes no such seed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seed", [2**64 - 1, -(2**63), -1])
+def test_a_seed_that_torch_takes_seeds_all(torch: Any, seed: int) -> None:
+    drawn = []
+    for _ in range(2):
+        target.sow(Wishes("m:f", ((1, 8),), seed=seed).seed)
+        drawn.append((float(torch.rand(())), float(np.random.rand()), random.random()))  # noqa: NPY002 - what programs use
+    assert drawn[0] == drawn[1]
+
+
 def test_a_busy_machine_is_said(monkeypatch: pytest.MonkeyPatch, played: list[Any]) -> None:
     monkeypatch.setattr(collect, "os", SimpleNamespace(getloadavg=lambda: (9.0, 1, 1), cpu_count=lambda: 2))
     told: list[str] = []

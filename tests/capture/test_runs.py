@@ -105,7 +105,7 @@ def test_a_table_of_the_first_version_is_brought_up_to_date(table: Runs) -> None
 def test_rows_of_former_names_are_read_with_the_names_of_today(table: Runs) -> None:
     former = {
         "tf32 matmul": "False", "tf32 cudnn": "True", "cudnn benchmark": "None", "matmul precision": "highest",
-        "threads": "4", "shapes": "1x8", "seed": "8895348962708445725",
+        "threads": "4", "shapes": "1x8", "seed": "8895348962708445725 (not set by hand)",
         "torch seed": "8895348962708445725 (not set by hand)", "world size": "not told",
     }  # fmt: skip
     table.add(
@@ -114,7 +114,7 @@ def test_rows_of_former_names_are_read_with_the_names_of_today(table: Runs) -> N
     assert table.get(1).conditions == {
         "TF32 matmul": "off", "TF32 cuDNN": "on", "float32 matmul": "highest", "threads": "4", "shape": "1x8",
     }  # fmt: skip
-    assert table.get(2).conditions == {"seed": "4294967295"}  # somebody chose it: below 2**32
+    assert table.get(2).conditions == {"seed": "4294967295"}
 
 
 def test_bench_and_summary_word_the_same_settings_alike(tmp_path: Path) -> None:
@@ -145,6 +145,33 @@ def test_a_seed_that_torch_drew_is_no_condition_of_a_summary(tmp_path: Path) -> 
     assert a == b
     assert "seed" not in a
     assert c["seed"] == "7"
+
+
+def test_a_seed_that_a_program_noted_itself_is_a_condition_however_large_it_is(
+    table: Runs, tmp_path: Path
+) -> None:
+    for name, seed in (("a", 5_000_000_000), ("b", 6_000_000_000)):
+        document = {
+            "schema": "traceview.capture/1",
+            "settings": {"seed": 8895348962708445725},
+            "given": {"seed": seed},
+        }
+        (tmp_path / f"{name}.capture.json").write_text(json.dumps(document), encoding="utf-8")
+        (tmp_path / f"{name}.json").write_bytes(making.text(making.op("aten::mm", 0, 1)))
+        table.add([run_of(analyze(read_trace(tmp_path / f"{name}.json")))])
+    a, b = (table.get(n).conditions for n in (1, 2))
+    assert (a["seed"], b["seed"]) == ("5000000000", "6000000000")
+    assert not [k for k in a if k == "torch seed"]
+
+
+def test_benches_of_other_seeds_are_not_compared_however_large_these_are(
+    filled: Runs, capsys: pytest.CaptureFixture[str]
+) -> None:
+    numbers = filled.add([measured(80, 81, seed="5000000000"), measured(80, 81, seed="6000000000")])
+    assert command(filled, "compare", *map(str, numbers)) == 4
+    assert "  seed: 5000000000 | 6000000000\n" in capsys.readouterr().out
+    assert command(filled, "show", str(numbers[0])) == 0
+    assert "5000000000" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

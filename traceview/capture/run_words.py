@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import PureWindowsPath
 from typing import Any
 
-from traceview.sources.conditions import DRAWN, NOT_TOLD
+from traceview.sources.conditions import NOT_SEEDED, NOT_TOLD, TORCH_SEED
 
 # of torch's settings those that change the time of an inference
 _SETTINGS = {
@@ -15,6 +15,7 @@ _SETTINGS = {
 }  # fmt: skip
 # names of rows that were written before
 _FORMER = {key.replace("_", " "): name for key, name in _SETTINGS.items()} | {"shapes": "shape"}
+_SEEDS = ("seed", TORCH_SEED)
 _SWITCHES = {"True": "on", "False": "off", "None": "", NOT_TOLD: ""}
 
 
@@ -26,12 +27,13 @@ def settings_said(settings: Mapping[str, Any]) -> dict[str, str]:
 def of_today(conditions: Mapping[str, str]) -> dict[str, str]:
     """Return conditions by the names and in the words of today.
 
-    What nobody could tell is left out. A seed from 2**32 on is no condition: nobody chose it, torch drew it itself, another one for each process.
+    What nobody could tell is left out. A seed that torch drew itself is no condition: each process has another one. A
+    sidecar's words tell it; a seed that was given to a bench, or noted by hand, is one however large it is.
     """
     found = {}
     for name, value in conditions.items():
         told = _SWITCHES.get(value, value)
-        if told and not (name in ("seed", "torch seed") and _drawn(told)):
+        if told and not (name in _SEEDS and told.endswith(NOT_SEEDED)):
             found[_FORMER.get(name, name)] = target_said(told) if name == "target" else told
     return found
 
@@ -40,8 +42,3 @@ def target_said(target: str) -> str:
     """Return a target without the folder of its file: that is the user's, and no condition."""
     place, colon, name = target.rpartition(":")
     return f"{PureWindowsPath(place).name}{colon}{name}" if place.endswith(".py") else target
-
-
-def _drawn(seed: str) -> bool:
-    number = seed.partition(" ")[0]  # "67280421310721 (not set by hand)"
-    return number.isdecimal() and (len(number) > 20 or int(number) >= DRAWN)

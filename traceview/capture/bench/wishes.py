@@ -10,6 +10,7 @@ from traceview.errors import UsageError
 
 Shape = tuple[int, ...]
 _LONGEST = 2**63  # what torch can count to
+_SEEDS = -(2**63), 2**64 - 1  # that torch takes; numpy gets the last 32 bits, Python's random takes any
 _SHOWN = 40  # characters of what is refused
 
 
@@ -26,6 +27,13 @@ class Wishes:
     seed: int = 0
     repeat: int = 2
     profile: str | None = None  # a folder for traces
+
+    def __post_init__(self) -> None:
+        if not _SEEDS[0] <= self.seed <= _SEEDS[1]:
+            raise UsageError(
+                f"--seed {str(self.seed)[:_SHOWN]}: torch takes no such seed",
+                "take one from -2**63 to 2**64 - 1",
+            )
 
     @property
     def label(self) -> str:
