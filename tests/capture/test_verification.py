@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +17,7 @@ import pytest
 from tests.analyses import making
 from tests.capture.making import loop
 from tests.capture.rows import cycle
-from traceview.capture import record, verification
+from traceview.capture import naming, record, verification
 from traceview.capture.keeping import Window
 from traceview.capture.verification import Checked
 
@@ -113,16 +116,64 @@ def test_a_large_trace_is_not_opened_in_the_job(
     assert "not opened here" in capsys.readouterr().err
 
 
-def test_the_files_of_other_ranks_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def four(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make this process the first of four ranks of a job; return what writes files of the others."""
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "4")
-    (tmp_path / "run-rank2-pid3-w0.pt.trace.json.gz").write_text("{}", encoding="utf-8")
-    (tmp_path / "run-rank3-pid4-w1.pt.trace.json.gz").write_text("{}", encoding="utf-8")
-    (tmp_path / "other-rank3-pid4-w0.pt.trace.json.gz").write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(naming, "run_name", lambda: "elastic-heat")
+
+    def write(name: str, run: str | None = "elastic-heat", older_s: float = 0, world: int = 4) -> None:
+        path = tmp_path / f"{name}.pt.trace.json.gz"
+        path.write_text("{}", encoding="utf-8")
+        when = time.time() - older_s
+        os.utime(path, (when, when))
+        if run is not None:
+            told = {"schema": "traceview.capture/1", "run": run, "world_size": world}
+            (tmp_path / f"{name}.capture.json").write_text(json.dumps(told), encoding="utf-8")
+
+    return write
+
+
+def test_the_files_of_other_ranks_are_counted(
+    four: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    four("run-rank2-tp0-pid3-w0")
+    four("run-rank2-tp0-pid3-w0-2")
+    four("run-rank3-pid4-w10")
+    four("other-rank3-pid4-w0")
     verification.after(written(tmp_path, steps_of(1, 1)))
     assert "files of 2 of 4 ranks so far" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("other", "counted"),
+    [
+        ({"run": "elastic-other"}, 1),
+        ({"run": None}, 1),  # its sidecar may be on its way
+        ({"world": 2}, 1),
+        ({"older_s": 3600}, 1),  # of an earlier launch with the same name
+        ({}, 2),
+    ],
+)
+def test_the_files_of_earlier_runs_are_not_counted(
+    four: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, other: dict[str, Any], counted: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(naming, "age", lambda: 60.0)
+    four("run-rank1-pid9-w0", **other)
+    verification.after(written(tmp_path, steps_of(1, 1)))
+    assert f"files of {counted} of 4 ranks so far" in capsys.readouterr().err
+
+
+def test_the_files_of_a_job_that_shells_of_several_machines_started_are_counted(
+    four: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(naming, "run_name", lambda: "parent-7-100")
+    four("run-rank1-pid9-w0", run="parent-7-100")
+    four("run-rank2-pid9-w0", run="parent-8-200")
+    verification.after(written(tmp_path, steps_of(1, 1)))
+    assert "files of 3 of 4 ranks so far" in capsys.readouterr().err
 
 
 @pytest.fixture

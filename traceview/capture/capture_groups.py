@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from traceview.capture.naming import SHELL
 from traceview.sources.choose import TOGETHER_S
 
-_SHARED = ("elastic-", "slurm-", "parent-")  # runs that several launches may share, one after the other
-_SHELL = "parent-"  # of these only the process is known that started the ranks, on each machine another one
+_SHARED = ("elastic-", "slurm-", SHELL)  # runs that several launches may share, one after the other
 _DATED = re.compile(
     r"parent-\d+-."
 )  # ... with the time at which that was started: the same in no other folder
@@ -87,7 +87,7 @@ def grouped(members: Sequence[Member]) -> list[Group]:
 
 
 def _is_of_a_folder(run: str) -> bool:
-    return run.startswith(_SHELL) and not _DATED.match(run)
+    return run.startswith(SHELL) and not _DATED.match(run)
 
 
 def _launches(members: Group, told: bool) -> list[Group]:
@@ -177,7 +177,7 @@ def _machines(groups: list[Group]) -> list[Group]:
 def _complete(one: Group, other: Group) -> bool:
     world, ranks = one[0].world, [_numbers(g) for g in (one, other)]
     return (
-        all(g[0].run.startswith(_SHELL) for g in (one, other))
+        all(g[0].run.startswith(SHELL) for g in (one, other))
         and (one[0].label, world) == (other[0].label, other[0].world)
         and world is not None
         and all(ranks)

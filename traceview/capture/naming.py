@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 import sys
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -31,6 +32,10 @@ _VLLM = {
 }  # fmt: skip
 _LONGEST_LABEL = 80
 _TRIES = 1000
+SHELL = (
+    "parent-"  # begins the name of a run of which only the process is known that started it, on one machine
+)
+_BEGUN = time.monotonic()
 _PROCESS = secrets.token_hex(4)  # tells apart the processes of containers, where each has the same pid
 
 
@@ -121,8 +126,13 @@ def run_name() -> str:
     if job := os.environ.get("SLURM_JOB_ID"):
         return safe_label(f"slurm-{job}.{os.environ.get('SLURM_STEP_ID', '')}")
     if (world_size() or 1) > 1:
-        return f"parent-{os.getppid()}{_started(os.getppid())}"  # ranks that one launcher started
+        return f"{SHELL}{os.getppid()}{_started(os.getppid())}"  # ranks that one launcher started
     return f"process-{_PROCESS}"
+
+
+def age() -> float:
+    """Return for how many seconds this process has known of recordings: files of its run are no older."""
+    return time.monotonic() - _BEGUN
 
 
 def _started(pid: int) -> str:

@@ -12,11 +12,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from traceview.capture import naming
 from traceview.capture.guard import say
 from traceview.capture.keeping import Window
 from traceview.capture.recording import Recording
+from traceview.sources.conditions import read_sidecar, sidecar_of
 from traceview.units import count, data_size, plural, share
 
 LARGEST_CHECKED = 64_000_000  # bytes of a compressed trace: a larger one would hold the job up for long
@@ -213,14 +215,31 @@ def _torch_device() -> bool:
 
 def _ranks(window: Window) -> str:
     """Say how many ranks have files of this window so far."""
-    from traceview.capture.naming import TRACE, ranks, world_size
-
-    own, size = ranks().get("rank"), world_size()
+    own, size = naming.ranks().get("rank"), naming.world_size()
     if own is None or not size:
         return ""
-    label = window.name.partition(f"-rank{own}")[0]
-    there: set[Any] = {
-        p.name.removeprefix(f"{label}-rank").split("-")[0]
-        for p in window.trace.parent.glob(f"{label}-rank*-w{window.index}*{TRACE}")
-    }
+    label = re.escape(window.name.partition(f"-rank{own}")[0])
+    named = re.compile(rf"{label}-rank(\d+)-(?:.*-)?w{window.index}(?:-\d+)?{re.escape(naming.TRACE)}")
+    since = window.trace.stat().st_mtime - naming.age()  # by the clock of the folder
+    there = {str(own)}
+    for path in window.trace.parent.iterdir():
+        found = named.fullmatch(path.name)
+        if found and found[1] not in there and _is_of_this_run(path, size, since):
+            there.add(found[1])
     return f", files of {len(there)} of {size} ranks so far"
+
+
+def _is_of_this_run(trace: Path, size: int, since: float) -> bool:
+    """Tell whether the sidecar of a trace says so; a name that launches share is an earlier one's in an older file.
+
+    Shells of several machines that started one job have no name in common.
+    """
+    try:
+        if trace.stat().st_mtime < since:
+            return False
+    except OSError:  # it was moved away meanwhile
+        return False
+    told = read_sidecar(sidecar_of(trace)) or {}
+    run, own = str(told.get("run", "")), naming.run_name()
+    shells = run.startswith(naming.SHELL) and own.startswith(naming.SHELL)
+    return told.get("world_size") == size and (run == own or shells)
