@@ -10,6 +10,8 @@ traces whose names are not ours those belong together that lie in one folder, di
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -79,7 +81,7 @@ def grouped(members: Sequence[Member]) -> list[Group]:
     groups = _machines(groups)
     alone: dict[tuple[Path, str], Group] = {}
     others: Group = []
-    for member in (m for m in members if not m.run and not _joined(m, groups)):
+    for member in _unjoined([m for m in members if not m.run], groups):
         (alone.setdefault(member.home, []) if member.place else others).append(member)
     for group in alone.values():
         groups += _launches(group, told=False)
@@ -90,101 +92,179 @@ def _is_of_a_folder(run: str) -> bool:
     return run.startswith(SHELL) and not _DATED.match(run)
 
 
+class _Process:
+    """Hold the files of a process: its windows, each with the numbers behind it."""
+
+    def __init__(self) -> None:
+        self.members: Group = []
+        self._numbers: dict[str, set[str]] = {}
+
+    def is_continued_by(self, place: Place) -> bool:
+        """Tell whether a trace is a further window of it, or another file of a window.
+
+        The number behind a window may change within a process: it counts what was there under this name before.
+        """
+        numbers = self._numbers.get(place.window)
+        return not numbers or place.number in numbers
+
+    def add(self, member: Member) -> None:
+        """Take a file in."""
+        self.members.append(member)
+        if member.place is not None:
+            self._numbers.setdefault(member.place.window, set()).add(member.place.number)
+
+
+class _Processes:
+    """Hold the files of each process, in the order in which processes wrote first."""
+
+    def __init__(self, members: Iterable[Member] = ()) -> None:
+        self.found: list[_Process] = []
+        self._named: dict[object, list[_Process]] = {}  # a pid may come again
+        for member in members:
+            self.add(member)
+
+    def of(self, member: Member) -> _Process | None:
+        """Return the process that a trace continues."""
+        place = member.place
+        named = [] if place is None else self._named.get(_named(member), [])
+        return next((p for p in reversed(named) if place and p.is_continued_by(place)), None)
+
+    def add(self, member: Member) -> None:
+        """Take a file in, as one of its process or as the first one of another."""
+        own = self.of(member)
+        if own is None:
+            own = _Process()
+            self.found.append(own)
+            self._named.setdefault(_named(member), []).append(own)
+        own.add(member)
+
+
+def _named(member: Member) -> tuple[Path, tuple[str, ...] | None]:
+    """Return what the names of all files of a process share."""
+    return member.home[0], member.place[:2] if member.place else None
+
+
+class _Launch:
+    """Hold processes that belong together, their ranks, and when those wrote first that know of none."""
+
+    def __init__(self, process: _Process) -> None:
+        self.members = list(process.members)
+        self.ranks = {process.members[0].ranks}
+        self._begins = [] if process.members[0].ranks else [process.members[0].trace.written]
+
+    def may_hold(self, other: _Launch) -> bool:
+        """Tell whether processes can be of this launch: no rank of theirs is there as another process.
+
+        Processes that know of no rank may be several of one launch where they wrote first at about the same time.
+        """
+        shared = self.ranks & other.ranks
+        if shared != {""}:
+            return not shared
+        return any(self._begun_near(b) for b in other._begins)
+
+    def _begun_near(self, when: float) -> bool:
+        place = bisect_left(self._begins, when)
+        return any(abs(b - when) <= TOGETHER_S for b in self._begins[max(0, place - 1) : place + 1])
+
+    def take(self, other: _Launch) -> None:
+        """Take processes in."""
+        self.members += other.members
+        self.ranks |= other.ranks
+        in_order = not (self._begins and other._begins and other._begins[0] < self._begins[-1])
+        self._begins += other._begins
+        if not in_order:
+            self._begins.sort()
+
+
 def _launches(members: Group, told: bool) -> list[Group]:
     """Return the launches of what may be several: `told` says that all of them share a run.
 
     Processes that wrote first within two minutes, one after the other, belong together as far as their ranks allow.
     Such a batch belongs to the launch before it where the run is the same and no rank comes again.
     """
-    groups: list[Group] = []
-    batch: list[Group] = []
+    found: list[_Launch] = []
+    batch: list[_Launch] = []
+    having: Counter[str] = Counter()  # launches of the batch by rank: most often all have it
     last = 0.0
-    for process in _processes(members):
-        begin = process[0].trace.written
+    for process in _Processes(members).found:
+        begin, ranks = process.members[0].trace.written, process.members[0].ranks
         if batch and begin - last > TOGETHER_S:
-            _settle(batch, groups, told)
-            batch = []
+            _settle(batch, found, told)
+            batch, having = [], Counter()
         last = begin
-        free = next((g for g in reversed(batch) if not _collide(g, process)), None)
+        fresh = _Launch(process)
+        open_ = [] if ranks and having[ranks] == len(batch) else reversed(batch)
+        free = next((launch for launch in open_ if launch.may_hold(fresh)), None)
+        having[ranks] += free is None or ranks not in free.ranks
         if free is None:
-            batch.append(process)
+            batch.append(fresh)
         else:
-            free += process
-    _settle(batch, groups, told)
-    return groups
+            free.take(fresh)
+    _settle(batch, found, told)
+    return [launch.members for launch in found]
 
 
-def _settle(batch: Iterable[Group], groups: list[Group], told: bool) -> None:
+def _settle(batch: Iterable[_Launch], found: list[_Launch], told: bool) -> None:
     for fresh in batch:
-        if told and groups and not _collide(groups[-1], fresh):
-            groups[-1] += fresh
+        if told and found and found[-1].may_hold(fresh):
+            found[-1].take(fresh)
         else:
-            groups.append(fresh)
+            found.append(fresh)
 
 
-def _processes(members: Group) -> list[Group]:
-    """Return the files of each process, in the order in which processes wrote first."""
-    found: list[Group] = []
-    for member in members:
-        own = next((p for p in reversed(found) if _continues(member, p)), None)
-        if own is None:
-            found.append([member])
-        else:
-            own.append(member)
-    return found
+class _Span:
+    """Hold a capture with the times between which it was written."""
+
+    def __init__(self, group: Group) -> None:
+        self.group = group
+        written = [m.trace.written for m in group]
+        self.begin, self.end = min(written), max(written)
+
+    def apart(self, begin: float, end: float) -> float:
+        """Return the seconds between it and other times; 0 where these overlap."""
+        return max(0.0, begin - self.end, self.begin - end)
+
+    def widen(self, begin: float, end: float) -> None:
+        """Take in other times."""
+        self.begin, self.end = min(self.begin, begin), max(self.end, end)
 
 
-def _continues(member: Member, process: Group) -> bool:
-    """Tell whether a trace is a further window of a process, or another file of a window.
+class _Part(_Span):
+    """Hold what a shell of one machine started: the ranks of it."""
 
-    The number behind a window may change within a process: it counts what was there under this name before.
-    """
-    first, place = process[0], member.place
-    if place is None or first.place is None or first.home[0] != member.home[0]:
-        return False
-    if first.place[:2] != place[:2]:
-        return False
-    same = [m.place.number for m in process if m.place and m.place.window == place.window]
-    return not same or place.number in same
+    def __init__(self, group: Group) -> None:
+        super().__init__(group)
+        self.ranks = _numbers(group)
 
-
-def _collide(group: Group, fresh: Group) -> bool:
-    """Tell whether processes cannot be of a launch: a rank of theirs is there as another process.
-
-    Processes that know of no rank may be several of one launch where they wrote first at about the same time.
-    """
-    ranks = {m.ranks for m in group} & {m.ranks for m in fresh}
-    if ranks != {""}:
-        return bool(ranks)
-    begins = [
-        [p[0].trace.written for p in _processes([m for m in side if not m.ranks])] for side in (group, fresh)
-    ]
-    return min(abs(a - b) for a in begins[0] for b in begins[1]) > TOGETHER_S
+    def complete(self, other: _Part) -> bool:
+        """Take in what the shell of another machine started, if that can be of the same capture."""
+        if not self.ranks.isdisjoint(other.ranks) or self.apart(other.begin, other.end) > TOGETHER_S:
+            return False
+        self.group += other.group
+        self.ranks |= other.ranks
+        self.widen(other.begin, other.end)
+        return True
 
 
 def _machines(groups: list[Group]) -> list[Group]:
     """Put together what the shells of several machines started: other ranks of one size, at the same time."""
     found: list[Group] = []
+    parts: dict[tuple[str, int], list[_Part]] = {}  # those that a later one may complete
     for group in sorted(groups, key=lambda g: g[0].trace.written):
-        home = next((g for g in found if _complete(g, group)), None)
-        if home is None:
+        first = group[0]
+        if first.world is None or not first.run.startswith(SHELL):
             found.append(group)
-        else:
-            home += group
+            continue
+        part = _Part(group)
+        if not part.ranks or max(part.ranks) >= first.world:
+            found.append(group)
+            continue
+        near = [p for p in parts.get((first.label, first.world), []) if part.begin - p.end <= TOGETHER_S]
+        if not any(p.complete(part) for p in near):
+            found.append(group)
+            near.append(part)
+        parts[first.label, first.world] = near
     return found
-
-
-def _complete(one: Group, other: Group) -> bool:
-    world, ranks = one[0].world, [_numbers(g) for g in (one, other)]
-    return (
-        all(g[0].run.startswith(SHELL) for g in (one, other))
-        and (one[0].label, world) == (other[0].label, other[0].world)
-        and world is not None
-        and all(ranks)
-        and ranks[0].isdisjoint(ranks[1])
-        and max(ranks[0] | ranks[1]) < world
-        and _apart(one, other) <= TOGETHER_S
-    )
 
 
 def _numbers(group: Group) -> set[int]:
@@ -193,37 +273,70 @@ def _numbers(group: Group) -> set[int]:
     return {int(f[1]) for f in found if f} if all(found) else set()
 
 
-def _joined(member: Member, groups: Iterable[Group]) -> bool:
-    """Put a trace that tells no run into the capture that it is of: of those that lack it the nearest in time.
+class _Capture(_Span):
+    """Hold a capture that traces may join which tell no run."""
 
-    A further window of a process is of its capture however much later it was written.
+    def __init__(self, group: Group, order: int) -> None:
+        super().__init__(group)
+        self._order, self._processes = order, _Processes(group)
+        self._folders = {m.home[0] for m in group}
+        self._beside = {f.parent for f in self._folders} if len(self._folders) > 1 else set()
+        self._ranks = {m.ranks for m in group}
+
+    def distance(self, member: Member) -> tuple[bool, float, int] | None:
+        """Return what orders the captures that lack a trace, None where this one does not.
+
+        A further window of a process is of its capture however much later it was written.
+        """
+        folder = member.home[0]
+        if self.group[0].label != member.label:
+            return None
+        # where each rank has its own folder, another one beside them is of the capture too
+        if folder not in self._folders and folder.parent not in self._beside:
+            return None
+        own = self._processes.of(member) is not None
+        apart = self.apart(member.trace.written, member.trace.written)
+        lacks = own or (member.ranks not in self._ranks and apart <= TOGETHER_S)
+        return (not own, apart, self._order) if lacks else None
+
+    def join(self, member: Member) -> None:
+        """Take a trace in."""
+        self.group.append(member)
+        self._processes.add(member)
+        self._folders.add(member.home[0])
+        self._ranks.add(member.ranks)
+        self.widen(member.trace.written, member.trace.written)
+
+
+def _unjoined(members: Iterable[Member], groups: list[Group]) -> Iterator[Member]:
+    """Put traces that tell no run into the captures that they are of, the nearest in time; yield those that none lacks.
+
+    Only captures that were written at about that time are asked, and those that hold another file of the process.
     """
-    if member.place is None:
-        return False
-    near = []
-    for place, group in enumerate(groups):
-        if group[0].label != member.label or not _is_at_home(member, group):
+    captures = [_Capture(group, order) for order, group in enumerate(groups)]
+    named: dict[object, set[_Capture]] = {}
+    for capture in captures:
+        for member in capture.group:
+            named.setdefault(_named(member), set()).add(capture)
+    later = deque(sorted(captures, key=lambda c: c.begin))
+    near: set[_Capture] = set()
+    for member in members:
+        if member.place is None:
+            yield member
             continue
-        same = [m for m in group if m.ranks == member.ranks]
-        own = any(_continues(member, p) for p in _processes(same))
-        apart = _apart([member], group)
-        if own or (not same and apart <= TOGETHER_S):
-            near.append((not own, apart, place, group))
-    if near:
-        min(near, key=lambda n: n[:3])[3].append(member)
-    return bool(near)
-
-
-def _is_at_home(member: Member, group: Group) -> bool:
-    """Tell whether a trace lies where a capture does: in a folder of it, or beside them where each rank has its own."""
-    folder, folders = member.home[0], {m.home[0] for m in group}
-    return folder in folders or (len(folders) > 1 and folder.parent in {f.parent for f in folders})
-
-
-def _apart(one: Group, other: Group) -> float:
-    """Return the seconds between the times in which two captures were written; 0 where these overlap."""
-    begins, ends = ([pick(m.trace.written for m in g) for g in (one, other)] for pick in (min, max))
-    return max(0.0, begins[0] - ends[1], begins[1] - ends[0])
+        when = member.trace.written
+        while later and later[0].begin <= when + TOGETHER_S:
+            near.add(later.popleft())
+        near = {c for c in near if c.end >= when - TOGETHER_S}
+        asked = near | named.get(_named(member), set())
+        lacking = [(d, c) for c in asked if (d := c.distance(member)) is not None]
+        if not lacking:
+            yield member
+            continue
+        _, capture = min(lacking, key=lambda pair: pair[0])
+        capture.join(member)
+        named.setdefault(_named(member), set()).add(capture)
+        near.add(capture)
 
 
 def _alike(members: Sequence[Member]) -> Iterator[Group]:

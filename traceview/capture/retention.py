@@ -22,7 +22,6 @@ __all__ = [
     "File",
     "Limits",
     "captures",
-    "condemned",
     "delete",
     "judged",
     "parse_age",
@@ -110,11 +109,6 @@ def _held(capture: Capture, now: float) -> str:
         return ""
     more = f" and {len(capture.unread) - 1} more" if len(capture.unread) > 1 else ""
     return f"{capture.unread[0]}{more} of it cannot be read as a trace; delete it by hand"
-
-
-def condemned(found: Sequence[Capture], limits: Limits, now: float) -> list[Condemned]:
-    """Return which of the captures, the newest first, may go."""
-    return [entry for entry in judged(found, limits, now) if not entry.held]
 
 
 def delete(capture: Capture, folder: Path) -> tuple[int, list[str]]:
