@@ -258,7 +258,7 @@ def test_nothing_is_left_in_torch_or_in_a_model(torch: Any) -> None:
         ]
 
     before, seen = places(), []
-    watched = Steps("auto", lambda: seen.append(1))
+    watched = Steps("auto", lambda: seen.append(1), lambda: None)
     watched.watch()
     assert [a is b for a, b in zip(before, places(), strict=True)] == [False, False, False, False, True]
     model = torch.nn.Sequential(torch.nn.Linear(2, 2))

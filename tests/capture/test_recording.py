@@ -5,6 +5,7 @@ import gzip
 import json
 import platform
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import traceview
 from tests.capture.making import by_window, failing, iterations, leftovers, loop, work
 from tests.capture.rows import ROWS, Row, cycle
-from traceview.capture import annotate, record, recording, step, telling
+from traceview.capture import annotate, course, record, recording, step, telling
 from traceview.capture.recording import Recording
 from traceview.errors import UsageError
 
@@ -70,10 +71,11 @@ def test_silence_is_reported_once_the_patience_ends(
     torch: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recording, "PATIENCE_S", 0.01)
-    with record("train", tmp_path) as steps:
-        assert steps._watch is not None
-        steps._watch.join(10)
-        said = capsys.readouterr().err
+    with record("train", tmp_path):
+        said, end = "", time.monotonic() + 10
+        while "no step()" not in said and time.monotonic() < end:
+            time.sleep(0.01)
+            said += capsys.readouterr().err
     assert (
         "train: no step() in the first 0 s; call it at the end of each iteration, or nothing is recorded"
         in said
@@ -227,7 +229,7 @@ def test_long_steps_shorten_the_window(
     clock = iter(
         range(0, 1000, 45)
     )  # warm-up begins at 0 and ends at 45: nine seconds for each of five steps
-    monkeypatch.setattr(recording.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(course.time, "perf_counter", lambda: next(clock))
     with record("slow", tmp_path, total=17) as steps:
         loop(torch, steps, 17)
     assert by_window(steps.files) == [[7, 8, 9]]
@@ -244,7 +246,7 @@ def test_an_asked_number_of_steps_is_kept_however_long_they_are(
     torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter(range(0, 1000, 45))
-    monkeypatch.setattr(recording.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(course.time, "perf_counter", lambda: next(clock))
     with record("slow", tmp_path, active=8) as steps:
         loop(torch, steps, 17)
     assert by_window(steps.files) == [list(range(7, 15))]
@@ -408,7 +410,7 @@ def test_an_interruption_at_the_edge_leaves_nothing_in_torch(
     with pytest.raises(KeyboardInterrupt), record("t", tmp_path, wait=0, warmup=1, active=9) as steps:
         loop(torch, steps, 2)
     assert sessions._prepare_trace is before
-    assert torch.nn.Module._compiled_call_impl is None
+    assert vars(torch.nn.Module)["_compiled_call_impl"] is None
     assert not torch.autograd._profiler_enabled()
 
 
@@ -458,3 +460,136 @@ def test_a_trace_can_be_read_by_every_json_reader(torch: Any, tmp_path: Path) ->
     document = json.loads(gzip.decompress(steps.files[0].read_bytes()))
     marks = [e["name"] for e in document["traceEvents"] if str(e.get("name")).startswith("ProfilerStep#")]
     assert sorted(marks) == ["ProfilerStep#2", "ProfilerStep#3", "ProfilerStep#4"]
+
+
+def test_an_annotation_that_stands_in_itself_ends_where_each_ends(torch: Any) -> None:
+    from torch.profiler import ProfilerActivity, profile
+
+    phase = annotate("phase")
+    with profile(activities=[ProfilerActivity.CPU]) as profiler, phase:
+        with phase:
+            torch.ones(2).add(1)
+        torch.ones(2).sub(1)
+    ranges = sorted(e.time_range.elapsed_us() for e in profiler.events() if e.name == "phase")
+    (sub,) = (e.time_range for e in profiler.events() if e.name == "aten::sub")
+    outer = max((e.time_range for e in profiler.events() if e.name == "phase"), key=lambda r: r.elapsed_us())
+    assert len(ranges) == 2
+    assert outer.start <= sub.start
+    assert sub.end <= outer.end
+
+
+def test_values_that_are_sent_to_a_decorated_async_generator_reach_it() -> None:
+    @annotate("x")
+    async def stream() -> Any:
+        got: list[Any] = []
+        try:
+            while True:
+                try:
+                    got.append((yield list(got)))
+                except KeyError:
+                    got.append("thrown")
+        finally:
+            ended.append(got)
+
+    async def used() -> None:
+        values = stream()
+        assert await values.__anext__() == []
+        assert await values.asend("a") == ["a"]
+        assert await values.athrow(KeyError("k")) == ["a", "thrown"]
+        await values.aclose()
+        assert ended == [["a", "thrown"]]
+        with pytest.raises(ValueError, match="b"):
+            await (failed := stream()).__anext__() or await failed.athrow(ValueError("b"))
+
+    ended: list[Any] = []
+    asyncio.run(used())
+
+
+def test_a_generator_of_which_nobody_wants_more_keeps_its_window(torch: Any, tmp_path: Path) -> None:
+    @record("gen", tmp_path, wait=0, warmup=1, active=20, quiet=True)
+    def numbers() -> Iterator[int]:
+        for i in range(99):
+            work(torch, i)
+            step()
+            yield i
+
+    for i in numbers():
+        if i == 5:
+            break
+    assert iterations(next(tmp_path.glob("*.gz"))) == [1, 2, 3, 4, 5]
+
+
+def test_behind_the_last_window_nothing_of_a_profiler_is_kept(torch: Any, tmp_path: Path) -> None:
+    sessions = torch.autograd.profiler.profile
+    before = sessions._prepare_trace
+    with record("run", tmp_path, wait=1, warmup=1, active=2, repeat=2, quiet=True) as steps:
+        loop(torch, steps, 4)
+        assert steps._profiler.profiler is None  # torch's events of the first window
+        loop(torch, steps, 4)
+        assert steps._profiler is None
+        assert sessions._prepare_trace is before
+        loop(torch, steps, 9)
+    assert (steps.steps, len(steps.files)) == (17, 2)
+
+
+def test_where_torch_stops_early_the_next_window_is_recorded(
+    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full = [False]
+    if not hasattr(torch.autograd, "_is_kineto_stopped"):
+        pytest.skip("this torch does not stop early")
+    monkeypatch.setattr(torch.autograd, "_is_kineto_stopped", lambda: full[0])
+    with warnings.catch_warnings(), record("run", tmp_path, wait=1, warmup=1, active=4, repeat=2) as steps:
+        warnings.simplefilter("ignore")  # that there is no CUDA, and that torch stops
+        steps._profiler.use_device = "cuda"
+        for i in range(14):
+            work(torch, i)
+            full[0] = i in (3, 4, 5)
+            steps.step()
+    assert by_window(steps.files) == [[2, 3], [8, 9, 10, 11]]
+    said = capsys.readouterr().err
+    assert "run: warning: torch's buffers for the device were full, so it stopped after 2 of 4 steps" in said
+    assert "failed" not in said
+
+
+def test_steps_are_numbered_as_the_loop_counts_them(torch: Any, tmp_path: Path) -> None:
+    with record("run", tmp_path, wait=0, warmup=2, active=3, repeat=2, quiet=True) as steps:
+        for i in range(20):
+            if i == 7:
+                with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+                    work(torch, 99)
+            work(torch, i)
+            steps.step()
+    for trace in steps.files:
+        found = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+        numbers = sorted(
+            int(e["name"][13:]) for e in found if str(e.get("name", "")).startswith("ProfilerStep#")
+        )
+        assert numbers == iterations(trace)
+
+
+def test_steps_of_other_profilers_are_no_steps_of_a_trace(torch: Any, tmp_path: Path) -> None:
+    from torch.profiler import ProfilerActivity, profile, schedule
+
+    waiting = profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=99, warmup=1, active=1))
+    with (
+        waiting,
+        record("outer", tmp_path, wait=0, warmup=1, active=2, quiet=True) as outer,
+        record("inner", tmp_path, wait=0, warmup=1, active=6, quiet=True) as inner,
+    ):
+        for i in range(12):
+            work(torch, i)
+            waiting.step()
+            inner.step()
+            if i % 3 == 2:
+                outer.step()
+    (trace,) = outer.files
+    table = traceview.analyze(traceview.read_trace(trace)).step_windows
+    assert list(table.number) == [1, 2]
+    assert iterations(trace) == [3, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32"])
+def test_a_number_may_be_one_of_numpy(kind: str) -> None:
+    numpy = pytest.importorskip("numpy")
+    assert record("t", active=getattr(numpy, kind)(20)).schedule.active == 20

@@ -71,6 +71,106 @@ SCENARIOS = {
         [t.start() for t in threads]
         [t.join() for t in threads]
     """,
+    "the recorded thread ends inside of a window": """
+        def job(steps, first):
+            for i in range(first, first + 5):
+                work(i)
+                steps.step()
+        with record("t", "out", wait=1, warmup=1, active=6) as steps:
+            thread = threading.Thread(target=job, args=(steps, 0))
+            thread.start()
+            thread.join()
+    """,
+    "another thread goes on where one ended inside of a window": """
+        def job(steps, first):
+            for i in range(first, first + 5):
+                work(i)
+                steps.step()
+        with record("t", "out", wait=1, warmup=1, active=4) as steps:
+            for first in (0, 5, 10):
+                thread = threading.Thread(target=job, args=(steps, first))
+                thread.start()
+                thread.join()
+            for i in range(15, 30):
+                work(i)
+                steps.step()
+    """,
+    "another thread profiles in a window": """
+        def other():
+            with profile(activities=CPU):
+                torch.ones(2).add(1)
+        def size():
+            return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        with record("t", "out", wait=1, warmup=1, active=3) as steps:
+            for i in range(8):
+                work(i)
+                if i == 3:
+                    thread = threading.Thread(target=other)
+                    thread.start()
+                    thread.join()
+                steps.step()
+        x, before = torch.ones(2), size()
+        for i in range(200_000):
+            x + 1
+        assert size() - before < 60, size() - before  # 200 MiB where torch went on recording
+    """,
+    "a helper steps while the main thread waits": """
+        with record("t", "out", wait=4, warmup=2, active=3) as steps:
+            go, done, end = threading.Event(), threading.Event(), threading.Event()
+            def helper():
+                go.wait()
+                for _ in range(5):
+                    steps.step()
+                done.set()
+                end.wait()
+            thread = threading.Thread(target=helper)
+            thread.start()
+            for i in range(20):
+                work(i)
+                if i == 1:
+                    go.set()
+                    done.wait()
+                steps.step()
+            end.set()
+            thread.join()
+    """,
+    "two threads step recordings of their own by step()": """
+        from traceview.capture import step
+        together = threading.Barrier(2)
+        counted = {}
+        def job(label):
+            with record(label, "out", wait=20, warmup=1, active=3) as steps:
+                together.wait()
+                for i in range(30):
+                    work(i)
+                    step()
+                counted[label] = steps.steps
+        threads = [threading.Thread(target=job, args=(label,)) for label in "ab"]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        assert counted == {"a": 30, "b": 30}, counted
+    """,
+    "modules run in other threads while windows come and go": """
+        sys.setswitchinterval(1e-6)
+        module, ends, failed = torch.nn.Identity(), [], []
+        def serve():
+            while not ends:
+                try:
+                    module(1)
+                except Exception as error:
+                    failed.append(error)
+                    return
+        threads = [threading.Thread(target=serve) for _ in range(2)]
+        [t.start() for t in threads]
+        for _ in range(40):
+            with record("t", "out", wait=0, warmup=1, active=1, quiet=True) as steps:
+                for i in range(2):
+                    module(1)
+                    steps.step()
+        ends.append(1)
+        [t.join() for t in threads]
+        assert not failed, failed
+    """,
     "another thread works and steps": """
         def job(steps):
             for i in range(12):
@@ -193,6 +293,11 @@ WINDOWS = {
     "a recording stands in another's window": [[1, 2, 3, 4, 5, 6, 7, 8]],
     "another thread works and steps": [[2, 3]],
     "the window was begun in the main thread and a worker steps": [],
+    "the recorded thread ends inside of a window": [],
+    # 2 to 4 are lost with the first thread, 7 to 9 and 12 to 14 with the others; then the main thread waits and warms up
+    "another thread goes on where one ended inside of a window": [[18, 19, 20, 21]],
+    "another thread profiles in a window": [],
+    "a helper steps while the main thread waits": [[6, 7, 8]],
     "it ends in another thread": [],
     "it is entered twice": [[1, 2]],
     "Ctrl-C comes while a window is compressed": [],
@@ -202,6 +307,9 @@ WINDOWS = {
     "it changes its folder": [[1, 2]],
 }
 SAID = {
+    "the recorded thread ends inside of a window": "t: the thread that was recorded ended inside of a window",
+    "another thread profiles in a window": "t: a profiler starts in another thread: this recording ends",
+    "a helper steps while the main thread waits": "t: step() came from another thread",
     "the job profiles an iteration itself": "t: the job starts a profiler of its own: the window at work is dropped",
     "the job has a schedule of its own": "t: another profiler is running in this process",
     "the window was begun in the main thread and a worker steps": "t: step() came from another thread",

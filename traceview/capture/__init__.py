@@ -11,9 +11,11 @@ from typing import Unpack
 
 from traceview.capture.annotations import annotate
 from traceview.capture.conditions import Noted
+from traceview.capture.course import Course, Hooks
 from traceview.capture.keeping import Window
 from traceview.capture.options import Options
-from traceview.capture.recording import Hooks, Recording, recording_into, step
+from traceview.capture.recording import Recording, recording_into
+from traceview.capture.underway import step
 
 __all__ = ["Options", "Recording", "annotate", "record", "step"]
 
@@ -49,7 +51,7 @@ def hooks() -> Hooks:
 # verification is imported when it is needed: it brings the reader, and a job should start at once
 
 
-def _before(recording: Recording) -> None:
+def _before(recording: Course) -> None:
     from traceview.capture.verification import before
 
     before(recording)

@@ -23,8 +23,7 @@ class annotate:  # noqa: N801 - reads as the verb it is
 
     def __init__(self, phase: str) -> None:
         self.phase = phase
-        self._open: list[Any] = []
-        self._range = False
+        self._open: list[tuple[Any, bool]] = []  # each mark, and whether there is an NVTX range to it
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """Mark each call of a function as a phase of its own, also of a generator or an async function."""
@@ -43,20 +42,19 @@ class annotate:  # noqa: N801 - reads as the verb it is
 
         mark = torch.profiler.record_function(self.phase)
         mark.__enter__()
-        self._open.append(mark)
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
+        in_cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
+        self._open.append((mark, in_cuda))
+        if in_cuda:
             torch.cuda.nvtx.range_push(self.phase)
-            self._range = True
 
     def __exit__(self, *error: object) -> None:
         if self._open:
             attempt("annotate", self._end)
 
     def _end(self) -> None:
-        if self._range:
+        mark, in_cuda = self._open.pop()
+        if in_cuda:
             import torch
 
-            self._range = False
             torch.cuda.nvtx.range_pop()
-        while self._open:
-            self._open.pop().__exit__(None, None, None)
+        mark.__exit__(None, None, None)

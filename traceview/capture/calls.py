@@ -26,8 +26,22 @@ def around(function: Callable[..., Any], made: Callable[[], AbstractContextManag
         @wraps(function)
         async def streamed(*args: Any, **kwargs: Any) -> Any:
             with made():
-                async for value in function(*args, **kwargs):
-                    yield value
+                values = function(*args, **kwargs)
+                try:
+                    coming = values.__anext__()
+                    while True:
+                        try:
+                            value = await coming
+                        except StopAsyncIteration:
+                            return
+                        try:
+                            coming = values.asend((yield value))
+                        except GeneratorExit:
+                            raise
+                        except BaseException as error:  # noqa: BLE001 - of who takes the values, for the function
+                            coming = values.athrow(error)
+                finally:
+                    await values.aclose()
 
         return streamed
     if inspect.isgeneratorfunction(function):

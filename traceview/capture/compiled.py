@@ -19,11 +19,13 @@ def in_graph() -> bool:
     return bool(torch.compiler.is_compiling())
 
 
-def is_traced() -> bool:
-    """Tell whether torch.jit records what runs here."""
+def is_replayed() -> bool:
+    """Tell whether what runs here is no forward of the program's own: torch.jit or torch.fx records, or it is a backward."""
     import torch
 
-    return bool(torch.jit.is_tracing())
+    in_fx = getattr(sys.modules.get("torch.fx._symbolic_trace"), "_is_fx_tracing_flag", False)
+    task = getattr(torch._C, "_current_graph_task_id", None)  # of a backward, -1 outside of one
+    return bool(in_fx or torch.jit.is_tracing() or (task is not None and task() >= 0))
 
 
 def has_compiled() -> bool:
@@ -33,12 +35,8 @@ def has_compiled() -> bool:
 
 
 def optimized_module() -> Any:
-    """Return the class of what torch.compile makes of a module, None where it has made nothing."""
-    return (
-        getattr(sys.modules.get("torch._dynamo.eval_frame"), "OptimizedModule", None)
-        if has_compiled()
-        else None
-    )
+    """Return the class of what torch.compile makes of a module, None where it was not loaded."""
+    return getattr(sys.modules.get("torch._dynamo.eval_frame"), "OptimizedModule", None)
 
 
 class Apart:

@@ -14,16 +14,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from traceview.capture import naming
-from traceview.capture.compiled import optimized_module
+from traceview.capture.compiled import has_compiled, optimized_module
+from traceview.capture.course import Course
 from traceview.capture.forwards import listen, unlisten
-from traceview.capture.guard import attempt
 from traceview.capture.keeping import Window
 from traceview.capture.options import Options
-from traceview.capture.recording import Recording
 
 SCHEMA = "traceview.capture/1"
 _SWITCHES = {
@@ -41,60 +41,73 @@ _THROTTLES = {
 }  # fmt: skip
 
 
+@dataclass
+class _Seen:
+    """Hold what was seen of a window."""
+
+    thread: int  # that is recorded
+    settings: dict[str, Any] | None = None
+    states: list[dict[str, Any]] = field(default_factory=list)
+
+
 class Noted:
     """Note the conditions of a window while it is recorded, and write them beside the trace when it is written."""
 
     def __init__(self) -> None:
-        self._states: list[dict[str, Any]] = []
-        self._settings: dict[str, Any] | None = None
-        self._thread = 0  # that is recorded
+        self._latest = _Seen(0)
+        self._windows: dict[
+            int, _Seen
+        ] = {}  # by first step: the next one can open before this one is written
 
-    def warming(self, _: Recording) -> None:
+    def warming(self, _: Course) -> None:
         """Note the settings where the next module's forward finds them: autocast is often on around that alone.
 
         Once something is compiled, only what was is listened to: a graph can hang on how its modules are called.
         """
-        self._settings, self._thread = None, threading.get_ident()
-        listen(self, optimized_module())
+        self._latest = _Seen(threading.get_ident())
+        listen(self, optimized_module() if has_compiled() else None)
 
     def entered(self, _: Any) -> None:
         """Note the settings once."""
-        if self._thread == threading.get_ident():
+        seen = self._latest
+        if seen.thread == threading.get_ident():
             unlisten(self)
-            attempt("noting the settings", self._note)
+            seen.settings = settings()
 
     def left(self, *_: Any) -> None:
         """Hear that the module has returned."""
 
-    def _note(self) -> None:
-        self._settings = settings()
-
-    def ended(self, _: Recording | None = None) -> None:
+    def ended(self, _: Course | None = None) -> None:
         """Leave nothing in torch."""
         unlisten(self)
 
-    def opening(self, recording: Recording) -> None:
+    def opening(self, course: Course) -> None:
         """Note what may differ when the window ends; without a warm-up the settings are still to come."""
-        self._states = [device_state()]
-        if not recording.schedule.warmup:
-            self.warming(recording)
+        if not course.schedule.warmup:
+            self.warming(course)
+        self._latest.states = [device_state()]
+        self._windows[course.first_step] = self._latest
 
-    def closing(self, _: Recording) -> None:
+    def closing(self, _: Course) -> None:
         """Note the state of the device in the last recorded step: after it the device is idle and cools."""
-        self._states.append(device_state())
+        self._latest.states.append(device_state())
 
     def written(self, window: Window) -> None:
         """Write the sidecar."""
-        self.ended()
-        states = [*self._states, device_state()] if len(self._states) < 2 else self._states
+        first = window.steps.start
+        seen = self._windows.get(first) or _Seen(0)
+        self._windows = {step: other for step, other in self._windows.items() if step > first}
+        if seen is self._latest:
+            unlisten(self)
+        states = seen.states if len(seen.states) > 1 else [*seen.states, device_state()]
         document = describe(window.options) | {
             "trace": window.trace.name,
             "window": {
-                "index": window.index, "first_step": window.steps.start,
+                "index": window.index, "first_step": first,
                 "recorded": len(window.steps), "planned": window.planned,
             },
-            "settings": self._settings or _surely(settings()),
-            "state": {"start": states[0], "end": states[1]},
+            "settings": seen.settings or _surely(settings()),
+            "state": {"start": states[0], "end": states[-1]},
         }  # fmt: skip
         write_sidecar(window, document)
 

@@ -1,89 +1,115 @@
 """See the forwards of a program's modules from outside.
 
 Hooks would be seen in return: they get into the graphs of torch.compile, torch.jit and torch.export refuse them, a
-model that has one cannot be pickled. A module's call goes through its attribute `_compiled_call_impl`, where
-it has one from `module.compile()`. That is what is set here, on classes: torch.compile passes it by.
+model that has one cannot be pickled. A module's call asks for its attribute `_compiled_call_impl`, which it has from
+`module.compile()`, and goes through it where there is one. That is what stands in classes here: torch.compile passes it
+by, and calls within a call, of which nobody wants to hear, go as without it.
 """
 
 from __future__ import annotations
 
+import dis
+import sys
 import threading
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
+from types import CodeType
 from typing import Any, Protocol
-from weakref import WeakSet, ref
+from weakref import ref
 
-from traceview.capture.compiled import in_graph, is_traced
+from traceview.capture.compiled import in_graph, is_replayed, optimized_module
+from traceview.capture.guard import attempt
+from traceview.capture.living import Living
 
 _CALL = "_compiled_call_impl"
 
 
 class Listener(Protocol):
-    """Hear of the calls of modules."""
+    """Hear of the calls of modules, but of those within a call that is heard of."""
 
     def entered(self, module: Any) -> None:
         """Hear that a module is called."""
 
-    def left(self, module: Any, whole: bool) -> None:
-        """Hear that it has returned or, not `whole`, raised."""
+    def left(self, module: Any) -> None:
+        """Hear that it has returned."""
 
 
-_listeners: dict[Listener, type] = {}  # and the class whose modules they hear of
+# who listens, and the class whose modules they hear of; never changed, only replaced: other threads go through it
+_listeners: tuple[tuple[Listener, type], ...] = ()
+_placed: set[type] = set()
+_lock = threading.RLock()  # a module that is gone can be told of anywhere, in here too
+
+
+class _Inside(threading.local):
+    on = False
+
+
+_inside = _Inside()
 
 
 def listen(listener: Listener, kind: type | None = None) -> None:
     """Tell of the calls of all modules, or of those of one class; a listener hears of one class at a time."""
     import torch
 
-    _listeners[listener] = kind or torch.nn.Module
-    _place()
+    plain = kind is not None and type(kind).__setattr__ is type.__setattr__
+    _set(listener, kind if plain else torch.nn.Module)
 
 
 def unlisten(listener: Listener) -> None:
     """Undo `listen`; with the last one torch is as it was."""
-    if _listeners.pop(listener, None) is not None:
+    if any(other is listener for other, _ in _listeners):
+        _set(listener, None)
+
+
+def _set(listener: Listener, kind: type | None) -> None:
+    global _listeners  # noqa: PLW0603 - replaced as a whole, see there
+    with _lock:
+        others = tuple((other, k) for other, k in _listeners if other is not listener)
+        _listeners = others if kind is None else (*others, (listener, kind))
         _place()
 
 
-_placed: set[type] = set()
-
-
 def _place() -> None:
-    """Stand in the classes that are listened to, and in no other."""
+    """Stand in the classes that are listened to, and in no other, also where this is called again within."""
     import torch
 
-    wanted = set(_listeners.values())
-    for kind in wanted - _placed:
-        setattr(kind, _CALL, called)
-    for kind in _placed - wanted:
-        if kind is torch.nn.Module:
-            setattr(kind, _CALL, None)
-        else:
-            delattr(kind, _CALL)
-    _placed.clear()
-    _placed.update(wanted)
+    while (wanted := {kind for _, kind in _listeners}) != _placed:
+        for kind in wanted - _placed:
+            setattr(kind, _CALL, _Heard(torch.nn.Module._wrapped_call_impl.__code__))
+            _placed.add(kind)
+        for kind in _placed - wanted:
+            if isinstance(ours := vars(kind).get(_CALL), _Heard):
+                ours.is_there = False
+            if kind is torch.nn.Module:
+                setattr(kind, _CALL, None)
+            elif _CALL in vars(kind):
+                delattr(kind, _CALL)
+            _placed.discard(kind)
 
 
-def called(module: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call a module as torch does, and tell those who listen."""
-    if in_graph():
-        return module._call_impl(*args, **kwargs)
-    return tell(module, module._call_impl, args, kwargs)
+class _Heard:
+    """Give a module's call somebody who hears of it, and nobody within such a call.
 
+    torch asks twice: whether there is something, and for it. In between another thread may have taken this away. So the
+    second answer is never None, and the first one is where that is so; no thread can come in between these two.
+    """
 
-def tell(module: Any, call: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Return what a call of a module gives, and tell those who listen."""
-    hearing = tuple(listener for listener, kind in _listeners.items() if isinstance(module, kind))
-    for listener in hearing:
-        listener.entered(module)
-    whole = False
-    try:
-        result = call(*args, **kwargs)
-        whole = True
-    finally:
-        for listener in hearing:
-            listener.left(module, whole)
-    return result
+    def __init__(self, asking: CodeType) -> None:
+        self.is_there, self._asking = True, asking
+        reads = [i.offset for i in dis.get_instructions(asking) if i.argval == _CALL]
+        self._second = reads[1] if len(reads) == 2 else 0
+
+    def __get__(self, module: Any, kind: type | None = None) -> Callable[..., Any] | None:
+        if in_graph() or module is None:
+            return None
+        asking = sys._getframe(1)
+        if asking.f_code is not self._asking:
+            return None
+        call: Callable[..., Any] = module._call_impl
+        if asking.f_lasti >= self._second:
+            return call if _inside.on else partial(tell, module, call)
+        wanted = None if _inside.on or is_replayed() else call
+        return wanted if self.is_there else None
 
 
 class Compiled:
@@ -92,15 +118,29 @@ class Compiled:
     def __init__(self, module: Any, plain: Callable[..., Any]) -> None:
         self._module, self.plain = ref(module), plain
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call it."""
-        module = self._module()
-        if in_graph():
+        if in_graph() or _inside.on:
             return self.plain(*args, **kwargs)
-        return tell(module, self.plain, args, kwargs)
+        return tell(self._module(), self.plain, *args, **kwargs)
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
         return type(None), ()
+
+
+def tell(module: Any, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Return what a call of a module gives, and tell those who listen."""
+    hearing = [listener for listener, kind in _listeners if isinstance(module, kind)]
+    _inside.on = True
+    try:
+        for listener in hearing:
+            attempt("seeing a forward", partial(listener.entered, module))
+        result = call(*args, **kwargs)
+    finally:
+        _inside.on = False
+    for listener in hearing:
+        attempt("seeing a forward", partial(listener.left, module))
+    return result
 
 
 class Forwards:
@@ -108,11 +148,8 @@ class Forwards:
 
     def __init__(self, ran: Callable[[], None]) -> None:
         self._ran = ran
-        self._local = threading.local()
-        self._once: set[int] = set()  # outermost modules that ran once, by id
-        self._followed: int | None = None
-        self._compiled: WeakSet[Any] = WeakSet()  # modules compiled in place
-        self._alone: WeakSet[Any] = WeakSet()  # modules inside of compiled ones
+        self._once, self._compiled, self._alone = Living(), Living(), Living()
+        self._followed: ref[Any] | None = None
         self._compile: Any = None
 
     def watch(self) -> None:
@@ -150,47 +187,47 @@ class Forwards:
         import torch
 
         if getattr(model, "__func__", None) is torch.nn.Module._call_impl:  # module.compile()
-            self._compiled.add(model.__self__)
+            self._compiled.put(model.__self__)
             return Compiled(model.__self__, made)
         if isinstance(made, torch.nn.Module) and isinstance(model, torch.nn.Module):
             self._step_aside(model)
-            if self._followed == id(model):
+            if self._follows(model):
                 self._follow(made)
         return made
 
     def entered(self, module: Any) -> None:
         """Hear that a module is called."""
-        if self._followed is not None:
-            return
-        self._local.depth = depth = getattr(self._local, "depth", 0) + 1
-        if type(module).__name__ == "OptimizedModule":
+        if self._followed is None and isinstance(module, optimized_module() or ()):
             self._step_aside(module._orig_mod)
-            if depth == 1:
-                self._follow(module)
-
-    def left(self, module: Any, whole: bool) -> None:
-        """Hear that a module has returned or, not `whole`, raised."""
-        if self._followed is None:
-            self._local.depth = getattr(self._local, "depth", 1) - 1
-            if self._local.depth:
-                return
-        elif self._followed != id(module):
-            return
-        if not whole or is_traced():
-            return
-        self._ran()
-        if self._followed is None and id(module) in self._once:
             self._follow(module)
-        self._once.add(id(module))
+
+    def left(self, module: Any) -> None:
+        """Hear that it has returned."""
+        if self._followed is None:
+            self._ran()
+            if self._once.get(module):
+                self._follow(module)
+            self._once.put(module)
+        elif self._follows(module):
+            self._ran()
 
     def _step_aside(self, module: Any) -> None:
         """Let a module that is compiled go without us: a frame around it would be made a graph of too."""
         if _CALL not in vars(module):
             vars(module)[_CALL] = None
-            self._alone.add(module)
+            self._alone.put(module)
+
+    def _follows(self, module: Any) -> bool:
+        return self._followed is not None and self._followed() is module
 
     def _follow(self, module: Any) -> None:
-        """Watch this module alone: else each layer of it would be told of."""
-        self._followed = id(module)
+        """Watch this module alone, as long as it lives: else the calls of all others would be told of."""
+        self._followed = ref(module, self._search)
         if self._compile is not None:
             listen(self, type(module))
+
+    def _search(self, followed: Any) -> None:
+        """Look at all modules again: the one that was followed is gone."""
+        if self._followed is followed and self._compile is not None:
+            self._followed = None
+            listen(self)

@@ -15,8 +15,11 @@ Result = TypeVar("Result")
 
 def say(text: str) -> None:
     """Write a line to standard error; a stream that takes none is no reason to stop a job."""
+    shown = "".join(
+        c if c.isprintable() else repr(c)[1:-1] for c in text
+    )  # a label may hold what moves the cursor
     with suppress(OSError, ValueError, AttributeError):  # full, closed, or None
-        sys.stderr.write(f"traceview: {text}\n")
+        sys.stderr.write(f"traceview: {shown}\n")
         sys.stderr.flush()
 
 
@@ -67,8 +70,8 @@ def _reason(error: BaseException) -> str:
 
 
 def is_success(error: BaseException) -> bool:
-    """Tell whether an exception is a program's end with status 0."""
-    return isinstance(error, SystemExit) and error.code in (None, 0)
+    """Tell whether an exception is a program's end with status 0, or that of a generator of which nobody wants more."""
+    return isinstance(error, GeneratorExit) or (isinstance(error, SystemExit) and error.code in (None, 0))
 
 
 def ended(run: Callable[[], None], ours: Collection[str]) -> int:

@@ -29,6 +29,14 @@ class Window:
     options: Options
 
 
+@dataclass(frozen=True)
+class Whole:
+    """Hold of how many steps a window was planned, and what has happened where it has fewer."""
+
+    steps: int
+    cut: str
+
+
 Hook = Callable[[Window], None]
 
 
@@ -47,7 +55,7 @@ class Keeper:
         """Say what is left of a loop without steps."""
         return "the file holds no steps" if self.written else "nothing was recorded"
 
-    def keep(self, profiler: Any, index: int, steps: range, planned: int) -> None:
+    def keep(self, profiler: Any, index: int, steps: range, planned: Whole) -> None:
         """Write what a profiler of torch holds of these steps, of as many as were planned.
 
         Who ends the job while the trace is written does so at once, and nothing of it is left. As soon as it has its
@@ -63,16 +71,18 @@ class Keeper:
             return set(self._folder.glob(f"{name}*{naming.TRACE}"))
         return set()
 
-    def _keep(self, profiler: Any, name: str, index: int, steps: range, planned: int) -> None:
-        written = attempt("writing the trace", lambda: write(profiler, self._folder, name))
+    def _keep(self, profiler: Any, name: str, index: int, steps: range, planned: Whole) -> None:
+        written = attempt("writing the trace", lambda: write(profiler, self._folder, name, steps.stop))
         if written is None:
             return
         self.written.append(written)
         window = Window(
-            written, written.name.removesuffix(naming.TRACE), index, steps, planned, self._options
+            written, written.name.removesuffix(naming.TRACE), index, steps, planned.steps, self._options
         )
         self._voice.say(f"wrote {written} ({size(written.stat().st_size)}, {plural(len(steps), 'step')})")
-        if 0 < len(steps) < planned:
-            self._voice.warn(f"the loop ended after {len(steps)} of {plural(planned, 'step')} of this window")
+        if 0 < len(steps) < planned.steps:
+            self._voice.warn(
+                f"{planned.cut} after {len(steps)} of {plural(planned.steps, 'step')} of this window"
+            )
         for hook in self._hooks:
             attempt("the check of the trace", lambda hook=hook: hook(window))  # type: ignore[misc]

@@ -18,8 +18,9 @@ class Progress:
     window: int = 0  # windows handed over so far, kept or not
     begun: list[int] = field(default_factory=list)  # first steps of windows
     phase: str = WAIT  # of the latest step that torch asked for
-    owner: int | None = None  # the thread whose session is open
     offset: int = 0  # steps before this profiler was made
+    is_stopped: bool = False  # torch has ended the window, and records nothing up to the end of the cycle
+    planned: str = WAIT  # phase of the latest step by the schedule
     gave_way: bool = False  # to a profiler of the job's own
     discard: bool = False  # what torch hands over
     warm_since: float | None = None

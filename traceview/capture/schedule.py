@@ -7,9 +7,10 @@ window, and a window becomes a file when its last step ends or when the recordin
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import index
 
 from traceview.errors import UsageError
 
@@ -25,8 +26,14 @@ _SHOWN = 5  # windows that a plan lists
 
 def whole(name: str, value: object, least: int = 0) -> int:
     """Return a whole number, from 20.0 too, as len(data) / batch gives; raise UsageError for another."""
-    if isinstance(value, (int, float)) and math.isfinite(value) and int(value) == value and value >= least:
-        return int(value)
+    number = None
+    if isinstance(value, float) and value.is_integer():
+        number = int(value)
+    else:
+        with suppress(TypeError):
+            number = index(value)  # type: ignore[arg-type]  # also of numpy
+    if number is not None and number >= least:
+        return number
     raise UsageError(f"{name} is {value!r}", f"give a whole number of at least {least}")
 
 
@@ -63,6 +70,10 @@ class Schedule:
     def is_gapless(self) -> bool:
         """Tell whether windows follow each other without a step between."""
         return not self.wait + self.warmup and self.repeat != 1
+
+    def is_over(self, step: int) -> bool:
+        """Tell whether a step lies behind the last window."""
+        return bool(self.repeat) and step >= self.skip_first + self.repeat * self.cycle
 
     def phase(self, step: int) -> str:
         """Return what the profiler does in a step."""

@@ -59,12 +59,18 @@ class Script(NamedTuple):
         return ("", "__main__", self.target if self.is_module else Path(self.target).stem)
 
 
+NONE_SEEN = {
+    AUTO: "no optimizer step and no module's forward was seen",
+    OPTIMIZER: "no optimizer step was seen",
+    FORWARD: "no module's forward was seen",
+}
+
+
 def run_script(script: Script, step_on: str, recording: Recording) -> int:
     """Run a script inside a recording; return its exit status, after its traceback where it failed."""
     sys.argv = ["-m" if script.is_module else script.target, *script.arguments]
     if (entry := entry_of(script)) is not None:
         sys.path.insert(0, entry)
-    recording.absent = "no optimizer step and no module's forward was seen"
     recording.is_watched = True
     recording.advice = "name what a step is with --step-on"
     own, _, name = step_on.partition(":")
@@ -87,9 +93,15 @@ def run_script(script: Script, step_on: str, recording: Recording) -> int:
 def stepping(step_on: str, recording: Recording) -> Iterator[None]:
     """Let a recording step on optimizers, forwards, or calls of module:function."""
     if ":" in step_on:
+        recording.absent = f"{step_on} was not called in this process"
         undo = _wrap(step_on, recording.step)
     elif step_on in (AUTO, OPTIMIZER, FORWARD):
-        steps = Steps(step_on, recording.step)
+
+        def made() -> None:
+            recording.absent = "an optimizer was made, so forwards are no steps, and no step of it was seen"
+
+        recording.absent = NONE_SEEN[step_on]
+        steps = Steps(step_on, recording.step, made)
         steps.watch()
         undo = steps.close
     else:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import threading
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 from weakref import WeakSet
@@ -17,6 +16,7 @@ from weakref import WeakSet
 from traceview.capture.guard import attempt
 from traceview.capture.schedule import ACTIVE, LAST, WAIT, WARMUP
 
+STEP = "traceview step "  # and its number, until the trace is written
 _SWITCHES = {
     "shapes": "record_shapes", "stacks": "with_stack", "memory": "profile_memory", "flops": "with_flops",
 }  # fmt: skip
@@ -26,10 +26,30 @@ def profiler(options: Mapping[str, Any], action: Callable[[int], Any], ready: Ca
     """Return a profiler of torch, not yet started; `action` says what it does in a step, as `actions` names it."""
     from torch.profiler import profile, supported_activities
 
-    # torch warns of it at the second window of each recording; where warnings are errors that is a failure
-    warnings.filterwarnings("ignore", "Warning: Profiler clears events", UserWarning)
     switches = {long: bool(options.get(short)) for short, long in _SWITCHES.items()}
-    return profile(activities=supported_activities(), schedule=action, on_trace_ready=ready, **switches)
+    made = profile(activities=supported_activities(), schedule=action, on_trace_ready=ready, **switches)
+    made.record_steps = False  # torch marks those of every profiler, also of one that waits: see StepRange
+    return made
+
+
+class StepRange:
+    """Mark the steps of a recording: by their numbers in the loop, and told apart from those of other profilers."""
+
+    def __init__(self) -> None:
+        self._open: Any = None
+
+    def begin(self, number: int) -> None:
+        """Begin a step."""
+        import torch
+
+        self._open = torch.profiler.record_function(f"{STEP}#{number}")
+        self._open.__enter__()
+
+    def end(self) -> None:
+        """End the step that has begun, if one has."""
+        mark, self._open = self._open, None
+        if mark is not None:
+            mark.__exit__(None, None, None)
 
 
 def actions() -> dict[str, Any]:
@@ -40,16 +60,6 @@ def actions() -> dict[str, Any]:
         WAIT: ProfilerAction.NONE, WARMUP: ProfilerAction.WARMUP,
         ACTIVE: ProfilerAction.RECORD, LAST: ProfilerAction.RECORD_AND_SAVE,
     }  # fmt: skip
-
-
-_abandoned: set[int] = set()  # threads whose session nobody can end any more but they themselves
-
-
-def abandon(thread: int | None) -> None:
-    """Leave the session of another thread open; the main thread's is closed when the program ends."""
-    if thread == threading.main_thread().ident and not _abandoned:
-        atexit.register(attempt, "closing the profiler", close)
-        _abandoned.add(thread or 0)
 
 
 class _Ours(threading.local):
@@ -81,19 +91,57 @@ def is_taken() -> bool:
 
 def claim(recording: object) -> bool:
     """Open a session for a recording, unless another one is open; tell whether that is so."""
+    for left in [r for r, thread in _abandoned.items() if thread is threading.current_thread()]:
+        close()
+        _let_go(left)
     if is_taken():
         return False
     _holder.append(recording)  # two threads may get here at once: the first one has it
-    if _holder[0] is recording:
-        return True
-    _holder.remove(recording)
-    return False
+    if _holder[0] is not recording:
+        _holder.remove(recording)
+        return False
+    if threading.current_thread() is not threading.main_thread():
+        _armed[recording] = [recording]
+        _local.at_end = _AtThreadEnd(_armed[recording])
+    return True
 
 
 def release(recording: object) -> None:
     """Say that a recording's session is closed."""
+    if recording not in _abandoned:
+        _let_go(recording)
+
+
+def abandon(recording: object, thread: threading.Thread) -> None:
+    """Leave the session of another thread open: it is closed when that thread or, of the main one, the program ends."""
+    if not _abandoned and thread is threading.main_thread():
+        atexit.register(attempt, "closing the profiler", close)
+    _abandoned[recording] = thread
+
+
+def _let_go(recording: object) -> None:
+    _abandoned.pop(recording, None)
+    _armed.pop(recording, []).clear()
     if recording in _holder:
         _holder.remove(recording)
+
+
+class _AtThreadEnd:
+    """End the session that a thread leaves open when it ends: the process would crash."""
+
+    def __init__(self, armed: list[object]) -> None:
+        self._armed = armed
+
+    def __del__(self) -> None:
+        for recording in self._armed[:]:
+            attempt("closing the profiler", close)
+            if recording in _abandoned:
+                _let_go(recording)
+
+
+_abandoned: dict[object, threading.Thread] = {}  # recordings that ended with a session open, and its thread
+_armed: dict[object, list[object]] = {}
+_local = threading.local()
 
 
 def close() -> None:
@@ -102,6 +150,22 @@ def close() -> None:
 
     if torch.autograd._profiler_enabled():
         torch.autograd._disable_profiler()
+        stopped = getattr(torch.autograd.profiler, "_run_on_profiler_stop", None)
+        if stopped is not None:
+            stopped()
+
+
+def hush() -> None:
+    """Let the session of this thread record nothing more. It stays open: another one began meanwhile."""
+    import torch
+    from torch.profiler import ProfilerActivity
+
+    torch.autograd._toggle_collection_dynamic(False, {ProfilerActivity.CPU})
+
+
+def is_stopped(profiler: Any) -> bool:
+    """Tell whether torch records no more in this cycle, since its buffers for the device are full."""
+    return getattr(profiler.current_action, "name", "") == "DEVICE_STOPPED"
 
 
 def watch(begins: Callable[[], None]) -> None:
@@ -117,7 +181,7 @@ def watch(begins: Callable[[], None]) -> None:
 
     def prepared(session: Any) -> Any:
         if not _ours.on:
-            for give_way in _watching:
+            for give_way in tuple(_watching):
                 give_way()
             _others.add(session)
         return prepare(session)

@@ -6,11 +6,14 @@ import threading
 from collections.abc import Callable
 
 from traceview.capture.guard import say
-from traceview.capture.schedule import FEWEST_COMPARED, GAPLESS, Schedule, plan, plural, too_few
+from traceview.capture.schedule import FEWEST_COMPARED, GAPLESS, REFUSE, Schedule, plan, plural, too_few
 
 HOW = "call it at the end of each iteration"
 HIDDEN = " (what runs inside of a compiled function is not seen; the function itself can be a step)"
 ONLY_STRAYS = "step() was called in other threads only"
+LOST = "the thread that was recorded ended inside of a window: it is dropped"
+STOPPED = "torch's buffers for the device were full, so it stopped"
+_LOOKS = 10  # in the time that a silence may last
 _PATIENT = 5  # times the mean step that a silence may last
 
 
@@ -66,10 +69,13 @@ class Voice:
             self.say(f"now {line}")
 
 
-def nothing_written(schedule: Schedule, steps: int) -> str:
-    """Say why a loop of so many steps left no file."""
-    short = plan(schedule, steps).warnings
-    return f"nothing was recorded: {'; '.join(short) or 'no file could be written'}"
+def nothing_written(schedule: Schedule, steps: int, told: bool) -> str:
+    """Say why a loop of so many steps left no file, unless that was told."""
+    short = plan(schedule, steps)
+    reason = (
+        "; ".join(short.warnings) if short.verdict == REFUSE else "" if told else "no file could be written"
+    )
+    return f"nothing was recorded: {reason}" if reason else "nothing was recorded"
 
 
 def other_number(steps: int, total: int) -> str:
@@ -81,26 +87,17 @@ class Silence:
     """Tell once when no step() comes for long."""
 
     def __init__(self, patience: float, told: Callable[[], str]) -> None:
-        self._patience, self._told, self._timer = patience, told, threading.Timer(patience, self._look)
-        self._timer.daemon = True
-        self._ended = False
-        self._timer.start()
+        self._pause, self._told, self._ended = patience / _LOOKS, told, threading.Event()
+        threading.Thread(target=self._look, name="traceview", daemon=True).start()
 
     def end(self) -> None:
         """Look no more."""
-        self._ended = True
-        self._timer.cancel()
-
-    def join(self, seconds: float) -> None:
-        """Wait for the next look."""
-        self._timer.join(seconds)
+        self._ended.set()
 
     def _look(self) -> None:
-        if self._ended or self._told():
-            return
-        self._timer = threading.Timer(self._patience, self._look)
-        self._timer.daemon = True
-        self._timer.start()
+        while not self._ended.wait(self._pause):
+            if self._told():
+                return
 
 
 def silence(seconds: float, patience: float, steps: int, mean: float) -> str:

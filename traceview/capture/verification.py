@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from traceview.capture import naming
+from traceview.capture.course import Course
 from traceview.capture.guard import say
 from traceview.capture.keeping import Window
-from traceview.capture.recording import Recording
 from traceview.sources.conditions import read_sidecar, sidecar_of
 from traceview.units import count, data_size, plural, share
 
@@ -46,7 +46,7 @@ class Checked(NamedTuple):
     lacking: int  # steps where over 1 % of the launches have no device record
 
 
-def before(recording: Recording) -> None:
+def before(recording: Course) -> None:
     """Say what may keep this recording from showing device work, or from being written."""
     schedule, beside = recording.schedule, _ranks_here()
     steps = schedule.active * max(schedule.repeat, 1) * beside

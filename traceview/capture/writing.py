@@ -9,24 +9,28 @@ from pathlib import Path
 from typing import IO, Any
 
 from traceview.capture import naming
+from traceview.capture.session import STEP
 
 _COMPRESSION = 3  # a trace shrinks 12 times with 3, 14 times with 9, in a quarter of the time
 _BLOCK = 1 << 20
 # the host's name, and where the file was written first: a home folder, often
 _PRIVATE = re.compile(rb'("(?:host_name|traceName)"\s*:\s*)"(?:[^"\\\n]|\\.)*"')
-TAIL = "after the last step"  # what torch counts as one more step: from the last step() to the end of the recording
-_TAIL = b'"%s"' % TAIL.encode()
+_STEPS = re.compile(rb'"(ProfilerStep|%s)#(\d+)"' % STEP.encode())
+_TAIL = (
+    b'"after the last step"'  # what would be one more step: from the last step() to the end of the recording
+)
+_OTHER = b'"step of another profiler"'
 _ASIDE = ".tmp"  # behind the name of what torch itself writes aside
 
 
-def write(profiler: Any, folder: Path, name: str) -> Path:
-    """Write what a profiler of torch has recorded; return the file."""
+def write(profiler: Any, folder: Path, name: str, end: int) -> Path:
+    """Write what a profiler of torch has recorded, with the steps before `end` marked as PyTorch does; return the file."""
     plain = naming.part_of(folder, name, ".json")
     packed = naming.part_of(folder, name, naming.TRACE)
     try:
         _export(profiler, plain)
         with plain.open("rb") as source, gzip.open(packed, "wb", _COMPRESSION) as target:
-            _copy(source, target, _tail(profiler))
+            _copy(source, target, end)
         return naming.publish(packed, folder, name, naming.TRACE)
     finally:
         for path in (plain, plain.with_name(plain.name + _ASIDE), packed):
@@ -48,25 +52,25 @@ def _export(profiler: Any, plain: Path) -> None:
     ) from error
 
 
-def _tail(profiler: Any) -> bytes:
-    """Return the name of a step that step() has begun and not ended; a window that step() ends holds none."""
-    return b'"ProfilerStep#%d"' % profiler.step_num
+def _copy(source: IO[bytes], target: Any, end: int) -> None:
+    """Copy a trace with its own steps alone, and without what is private in its metadata; each stands on a line."""
 
+    def named(found: re.Match[bytes]) -> bytes:
+        if found[1] == b"ProfilerStep":
+            return _OTHER
+        return b'"ProfilerStep#%s"' % found[2] if int(found[2]) < end else _TAIL
 
-def _copy(source: IO[bytes], target: Any, tail: bytes) -> None:
-    """Copy a trace without what is private in its own metadata, and without a step that is none.
+    def cleaned(text: bytes) -> bytes:
+        return _STEPS.sub(named, _without_private(text)) if b"#" in text else _without_private(text)
 
-    Each name stands on a line with all of it.
-    """
     rest = b""
     while block := source.read(_BLOCK):
         whole, line, rest = (rest + block).rpartition(b"\n")
-        text = whole + line
-        target.write(_cleaned(text).replace(tail, _TAIL))
-    target.write(_cleaned(rest).replace(tail, _TAIL))
+        target.write(cleaned(whole + line))
+    target.write(cleaned(rest))
 
 
-def _cleaned(text: bytes) -> bytes:
+def _without_private(text: bytes) -> bytes:
     return _PRIVATE.sub(rb'\1""', text) if b'"host_name"' in text or b'"traceName"' in text else text
 
 
