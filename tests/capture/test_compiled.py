@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
 
@@ -128,6 +129,26 @@ SEEN = {
             if i in (0, 2, 5):
                 torch.jit.script(net), torch.jit.trace(net, x)
                 torch.export.export(net, (x,), strict=True), torch.export.export(net, (x,), strict=False)
+    """,
+    "that calls itself nearly as deep as Python lets it": """
+        class Tree(Net):
+            def forward(self, x, depth=240):
+                return self.a(x) if not depth else self(x, depth - 1)
+        model = Tree()
+    """,
+    "of a class that takes no attribute": """
+        class Closed(type):
+            def __setattr__(kind, name, value):
+                raise AttributeError(name)
+        class Shut(Net, metaclass=Closed):
+            pass
+        model = Shut()
+    """,
+    "traced by torch.fx": """
+        import torch.fx
+        net = Stack([Net()] * 2)
+        torch.fx.symbolic_trace(net)
+        model = torch.fx.symbolic_trace(net)
     """,
     "trained": """
         net = Net()
@@ -273,3 +294,76 @@ def test_nothing_is_left_in_torch_or_in_a_model(torch: Any) -> None:
     assert len(seen) == 3
     assert CALL not in vars(model)
     assert not type(vars(placed)[CALL]).__module__.startswith("traceview")
+
+
+def modules_made_anew(torch: Any) -> None:
+    """Call a module of this iteration alone before the model of all."""
+    model = torch.nn.Linear(2, 2)
+    for _ in range(10):
+        model(torch.nn.Identity()(torch.ones(2)))
+
+
+def a_model_for_each_fold(torch: Any) -> None:
+    for _ in range(5):
+        model = torch.nn.Linear(2, 2)
+        for _ in range(10):
+            model(torch.ones(2))
+
+
+def layers_that_run_again_in_the_backward(torch: Any) -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    class Model(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(2, 2)
+
+        def forward(self, x: Any) -> Any:
+            for _ in range(3):
+                x = checkpoint(self.layer, x, use_reentrant=True)
+            return x
+
+    model = Model()
+    for _ in range(5):
+        model(torch.ones(2, requires_grad=True)).sum().backward()
+
+
+def an_inner_optimizer_made_anew(torch: Any) -> None:
+    model = torch.nn.Linear(2, 2)
+    outer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(20):
+        inner = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            inner.step()
+        outer.step()
+
+
+def an_optimizer_that_follows_one_that_is_gone(torch: Any) -> None:
+    model = torch.nn.Linear(2, 2)
+    for _ in range(2):
+        best = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(10):
+            best.step()
+
+
+@pytest.mark.parametrize(
+    ("program", "steps"),
+    [
+        (modules_made_anew, 10 + 2),  # until the model comes again, every outermost module is a step
+        (a_model_for_each_fold, 50),
+        (layers_that_run_again_in_the_backward, 5),
+        (an_inner_optimizer_made_anew, 20 + 3),  # until the one that was made first steps
+        (an_optimizer_that_follows_one_that_is_gone, 20),
+    ],
+)
+def test_steps_are_those_of_the_model_or_of_the_first_optimizer(
+    torch: Any, program: Callable[[Any], None], steps: int
+) -> None:
+    seen: list[int] = []
+    watched = Steps("auto", lambda: seen.append(1), lambda: None)
+    watched.watch()
+    try:
+        program(torch)
+    finally:
+        watched.close()
+    assert len(seen) == steps

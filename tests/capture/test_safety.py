@@ -134,6 +134,39 @@ SCENARIOS = {
             end.set()
             thread.join()
     """,
+    "a thread is about to step when another one opens the session": """
+        steps = record("t", "out", wait=1, warmup=2, active=3)
+        plain = steps._lock
+        class Slow:  # the other thread is slow to get the lock
+            def __enter__(self):
+                while threading.current_thread() is other and steps._now.phase != "active":
+                    threading.Event().wait(0.001)
+                return plain.__enter__()
+            def __exit__(self, *error):
+                return plain.__exit__(*error)
+        steps._lock = Slow()
+        def job():
+            for i in range(10):
+                work(i)
+                steps.step()
+        with steps:
+            other = threading.Thread(target=steps.step)
+            other.start()
+            worker = threading.Thread(target=job)
+            worker.start()
+            [t.join() for t in (other, worker)]
+    """,
+    "a handler of a signal steps": """
+        with profile(activities=CPU):
+            work(0)
+        with record("t", "out", wait=1, warmup=1, active=2, repeat=0, quiet=True) as steps:
+            signal.signal(signal.SIGALRM, lambda *_: steps.step())
+            signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
+            while steps.steps < 60:
+                torch.ones(2).add(1)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        assert steps.files
+    """,
     "two threads step recordings of their own by step()": """
         from traceview.capture import step
         together = threading.Barrier(2)
@@ -305,6 +338,7 @@ WINDOWS = {
     "torch cannot write its trace": [],
     "it forks in a window": [[1, 2, 3, 4]],
     "it changes its folder": [[1, 2]],
+    "a thread is about to step when another one opens the session": [[3, 4, 5]],
 }
 SAID = {
     "the recorded thread ends inside of a window": "t: the thread that was recorded ended inside of a window",

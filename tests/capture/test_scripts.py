@@ -353,3 +353,60 @@ def test_without_torch_the_command_says_what_to_install(
     (tmp_path / "job.py").write_text("", encoding="utf-8")
     assert run(["capture", "--", str(tmp_path / "job.py")]) == 70
     assert "pip install 'traceview[capture]'" in capsys.readouterr().err
+
+
+def test_a_script_whose_model_runs_in_a_thread_keeps_its_exit_status(torch: Any, tmp_path: Path) -> None:
+    """The thread ends inside of a window: left open, its session would crash the process at the exit."""
+    script = """
+        import sys, threading, torch
+        model = torch.nn.Linear(4, 4)
+        job = threading.Thread(target=lambda: [model(torch.ones(2, 4)) for _ in range(10)])
+        job.start()
+        job.join()
+        sys.exit(7)
+    """
+    done = captured_process(script, tmp_path)
+    assert done.returncode == 7, done.stderr
+    assert "the thread that was recorded ended inside of a window: it is dropped" in done.stderr
+
+
+def test_a_file_named_like_one_of_the_library_does_not_keep_a_script_from_running(
+    torch: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "queue.py").write_text("", encoding="utf-8")
+    done = captured_process("print('ran')", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("step_on", "said"),
+    [
+        ("json:loads", "json:loads was not called in this process"),
+        ("optimizer", "no optimizer step was seen"),
+    ],
+)
+def test_what_was_not_seen_is_said_by_its_name(captured: Run, step_on: str, said: str) -> None:
+    assert (
+        f"job: {said}, so nothing was recorded" in captured(INFERENCE, options=("--step-on", step_on)).stderr
+    )
+
+
+def test_an_optimizer_that_never_steps_is_said_to_keep_forwards_from_being_steps(captured: Run) -> None:
+    text = "import torch\nmodel = torch.nn.Linear(2, 2)\nbest = torch.optim.SGD(model.parameters(), lr=1)\n"
+    said = captured(text + "for _ in range(9): model(torch.ones(2))\n").stderr
+    assert "an optimizer was made, so forwards are no steps, and no step of it was seen" in said
+
+
+def captured_process(text: str, folder: Path) -> Any:
+    script = folder / "job.py"
+    script.write_text(textwrap.dedent(text), encoding="utf-8")
+    words = [sys.executable, "-m", "traceview", "capture", "-o", str(folder / "out"), "--", str(script)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_no_label_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    from traceview.capture.guard import say
+
+    say("a\nb \x1b[2J é")
+    assert capsys.readouterr().err == "traceview: a\\nb \\x1b[2J é\n"

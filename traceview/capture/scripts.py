@@ -1,6 +1,6 @@
 """Run an unmodified script in this process and tell its steps from outside.
 
-A step is a call of the optimizer that steps first; without an optimizer a forward of the outermost module that
+A step is a step of the optimizer that was made first; without an optimizer a forward of the outermost module that
 ran twice first; or a call of a function that the user names. The script sees its own arguments, its own folder on
 the path, and leaves with its own exit status.
 """
@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from traceview.capture.calls import followed
-from traceview.capture.guard import ended, required
+from traceview.capture.guard import attempt, ended, required
 from traceview.capture.programs import OURS, entry_of, program_of
 from traceview.capture.recording import Recording
 from traceview.capture.watching import AUTO, FORWARD, OPTIMIZER, Steps
@@ -59,6 +59,7 @@ class Script(NamedTuple):
         return ("", "__main__", self.target if self.is_module else Path(self.target).stem)
 
 
+_OUR_FRAMES = 64  # more than stand below and within a script's own
 NONE_SEEN = {
     AUTO: "no optimizer step and no module's forward was seen",
     OPTIMIZER: "no optimizer step was seen",
@@ -68,6 +69,9 @@ NONE_SEEN = {
 
 def run_script(script: Script, step_on: str, recording: Recording) -> int:
     """Run a script inside a recording; return its exit status, after its traceback where it failed."""
+    # before the script's folder stands first on the path: it may hold a file named like one that torch imports
+    torch = attempt("loading torch", lambda: importlib.import_module("torch"))
+    sys.setrecursionlimit(sys.getrecursionlimit() + _OUR_FRAMES)
     sys.argv = ["-m" if script.is_module else script.target, *script.arguments]
     if (entry := entry_of(script)) is not None:
         sys.path.insert(0, entry)
@@ -79,7 +83,7 @@ def run_script(script: Script, step_on: str, recording: Recording) -> int:
         program = program_of(script, name, recording.step)
         recording.absent = f"{name} was not called in this process"
     else:
-        program, steps = program_of(script), stepping(step_on, recording)
+        program, steps = program_of(script), stepping(step_on, recording) if torch else nullcontext()
 
     def run() -> None:
         with recording:
