@@ -137,11 +137,24 @@ def test_a_condition_of_the_users_own_asks_for_care_unless_it_is_expected() -> N
     assert (condition.base, condition.new, condition.expected) == ("0.1", "0.2", True)
 
 
+@pytest.mark.parametrize("name", ["batch", "shapes", "seed"])
+def test_what_was_noted_may_be_expected_by_its_own_name(name: str) -> None:
+    base, new = {**COOL, "batch": "8", "seed": "1"}, {**COOL, "batch": "16", "seed": "1"}
+    if name == "seed":
+        base, new = {**COOL, "seed": "1"}, {**COOL, "seed": "2"}
+    key = f"{'batch' if name == 'shapes' else name} (noted)"
+    (before,) = [c for c in diff(base, new).comparability.conditions if c.key == key]
+    (after,) = [c for c in diff(base, new, name).comparability.conditions if c.key == key]
+    assert (before.expected, after.expected) == (False, True)
+    assert after.weight == FINE
+
+
 def test_only_what_a_run_noted_may_be_expected_besides_the_fixed_names() -> None:
     with pytest.raises(UsageError, match="'workers2' is no condition") as told:
         diff({**COOL, "lr": "1"}, COOL, "workers2")
     assert told.value.hint is not None
-    assert told.value.hint.endswith("workers, lr")
+    assert "workers, lr, " in told.value.hint  # the own ones first, then what else was noted
+    assert ", batch" in told.value.hint
     assert diff(COOL, {**COOL, "lr": "1"}, "lr").comparability.verdict == without_notes()
 
 

@@ -65,7 +65,7 @@ SUFFIXES = {
     "--expect",
     metavar="WHAT",
     multiple=True,
-    help="A difference that is meant: device, versions, steps, shapes, precision, ranks, profiler, graphs, order, workers, or a condition of your own noted at capture; commas or repeated.",
+    help="A difference that is meant: device, versions, steps, shapes, precision, ranks, profiler, graphs, order, workers, or a condition noted at capture by its name, such as batch or seed; commas or repeated.",
 )
 @click.option(
     "--floor",

@@ -65,9 +65,10 @@ def noted(base: Mapping[str, str], new: Mapping[str, str]) -> list[Condition]:
     return [_of(key, base.get(key), new.get(key)) for key in keys if key not in _AS_RECORDED]
 
 
-def own_names(noted: Mapping[str, str]) -> list[str]:
-    """Return the names of conditions that are the user's own."""
-    return [key for key in noted if key not in TITLES]
+def names(noted: Mapping[str, str]) -> list[str]:
+    """Return what was noted, by the names that conditions have here, the user's own first."""
+    found = [key for key in noted if key not in _AS_RECORDED]
+    return sorted(found, key=lambda name: name in TITLES)
 
 
 def _of(key: str, base: str | None, new: str | None) -> Condition:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from traceview.diff.captured import KINDS as NOTED_KINDS
-from traceview.diff.captured import NOTED, noted, own_names
+from traceview.diff.captured import NOTED, names, noted
 from traceview.diff.conditions import (
     CARE,
     FEWEST_LAUNCHES,
@@ -62,11 +62,11 @@ class Comparability:
 
 
 def check_expected(sides: Collection[Side], expected: Collection[str]) -> None:
-    """Refuse what is no condition: neither one of EXPECTABLE nor a name that a run noted of its own."""
-    own = dict.fromkeys(k for side in sides for k in own_names(side.conditions.get("captured") or {}))
+    """Refuse what is no condition: neither one of EXPECTABLE nor a name of something that a run noted."""
+    found = dict.fromkeys(k for side in sides for k in names(side.conditions.get("captured") or {}))
     for name in expected:
-        if name not in EXPECTABLE and name not in own:
-            known = ", ".join((*EXPECTABLE, *own))
+        if name not in EXPECTABLE and name not in found:
+            known = ", ".join(dict.fromkeys((*EXPECTABLE, *found)))
             raise UsageError(f"--expect {name!r} is no condition", f"use one of {known}")
 
 
@@ -84,8 +84,7 @@ def comparability(base: Side, new: Side, work: Matched, expected: Collection[str
 
 def _forgiven(condition: Condition, expected: Collection[str]) -> Condition:
     key = condition.key.removesuffix(NOTED)
-    kind = _KIND.get(key, key)
-    if condition.alike or kind not in expected:
+    if condition.alike or not {key, _KIND.get(key, key)} & set(expected):
         return condition
     return Condition(
         condition.key, condition.base, condition.new, False, FINE, condition.sentence, expected=True

@@ -101,7 +101,7 @@ def _drift(samples: np.ndarray) -> float | None:
     """Return by what share the last third differs from the first, where time orders the samples."""
     third = len(samples) // 3
     first, last = np.median(samples[:third]), np.median(samples[-third:])
-    change = float((last - first) / np.median(samples))
+    change = float((last - first) / first)
     ranks = samples.argsort(kind="stable").argsort(kind="stable").astype(float)
     order = float(np.corrcoef(ranks, np.arange(len(samples)))[0, 1])
     by_chance = float(np.tanh(ORDERED * np.sqrt(1.06 / (len(samples) - 3))))
