@@ -139,7 +139,7 @@ SCENARIOS = {
         plain = steps._lock
         class Slow:  # the other thread is slow to get the lock
             def __enter__(self):
-                while threading.current_thread() is other and steps._now.phase != "active":
+                while threading.current_thread() is other and steps._now.phase != "active" and not steps.files:
                     threading.Event().wait(0.001)
                 return plain.__enter__()
             def __exit__(self, *error):
@@ -149,6 +149,7 @@ SCENARIOS = {
             for i in range(10):
                 work(i)
                 steps.step()
+                threading.Event().wait(0.02)
         with steps:
             other = threading.Thread(target=steps.step)
             other.start()
