@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -345,6 +346,12 @@ def test_a_trace_is_whole_only_with_its_end(tmp_path: Path) -> None:
     assert not is_whole_trace(path)
 
 
+def started(words: list[str]) -> subprocess.Popen[str]:
+    """Start the command so that Ctrl-C reaches it: what runs in a shell's background ignores it, and so do its children."""
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    return subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=heard)  # noqa: PLW1509
+
+
 def until(true: Callable[[], object]) -> None:
     end = time.monotonic() + 20
     while not true():
@@ -362,7 +369,7 @@ def test_a_server_is_told_to_stop_once_where_we_are_interrupted(
     engine, url = serve(kind)
     engine.steps_per_poll, engine.reaches_its_steps = 0.0, False
     words = [sys.executable, "-m", "traceview", *command(url, engine.folder)]
-    with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True) as ours:
+    with started(words) as ours:
         until(lambda: engine.calls)
         time.sleep(0.3)  # into the waiting
         ours.send_signal(told)
@@ -375,7 +382,7 @@ def test_an_interruption_while_files_are_waited_for_stops_no_second_time(serve: 
     engine, url = serve("vllm")
     engine.writes = 0
     words = [sys.executable, "-m", "traceview", *command(url, engine.folder, "--patience", "60")]
-    with subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True) as ours:
+    with started(words) as ours:
         until(lambda: "/stop_profile" in engine.called)
         time.sleep(0.2)
         ours.send_signal(signal.SIGINT)
