@@ -157,6 +157,78 @@ SCENARIOS = {
             worker.start()
             [t.join() for t in (other, worker)]
     """,
+    "the job profiles where another thread has ended the recording": """
+        def other():
+            with profile(activities=CPU):
+                work(99)
+        with record("t", "out", wait=1, warmup=1, active=3) as steps:
+            for i in range(8):
+                work(i)
+                if i == 3:
+                    thread = threading.Thread(target=other)
+                    thread.start()
+                    thread.join()
+                steps.step()
+        with profile(activities=CPU) as own:
+            work(100)
+        assert any(e.name == "iteration 100" for e in own.events())
+    """,
+    "a worker profiles whose window was left open": """
+        from concurrent.futures import ThreadPoolExecutor
+        def train(steps):
+            for i in range(4):
+                work(i)
+                steps.step()
+        def own():
+            with profile(activities=CPU) as found:
+                work(100)
+            return len(found.events())
+        pool = ThreadPoolExecutor(1)
+        with record("t", "out", wait=1, warmup=1, active=6) as steps:
+            pool.submit(train, steps).result()
+        assert own() and pool.submit(own).result()
+    """,
+    "another thread profiles from before the recording on": """
+        on, go = threading.Event(), threading.Event()
+        def other():
+            with profile(activities=CPU):
+                on.set()
+                go.wait()
+        thread = threading.Thread(target=other)
+        thread.start()
+        on.wait()
+        with record("t", "out", wait=1, warmup=1, active=3) as steps:
+            for i in range(10):
+                work(i)
+                steps.step()
+        go.set()
+        thread.join()
+    """,
+    "the job uses the profiler before Kineto": """
+        from torch.autograd.profiler_legacy import profile as legacy
+        with record("t", "out", wait=1, warmup=1, active=2) as steps:
+            for i in range(12):
+                if i == 2:
+                    with legacy():
+                        torch.ones(2).add(1)
+                work(i)
+                steps.step()
+    """,
+    "tasks step recordings of their own by step()": """
+        from traceview.capture import step
+        counted = {}
+        async def job(label):
+            with record(label, "out", wait=1, warmup=1, active=3) as steps:
+                for i in range(30):
+                    work(i)
+                    step()
+                    await asyncio.sleep(0)
+                counted[label] = steps.steps
+        async def both():
+            await asyncio.gather(job("a"), job("b"))
+        asyncio.run(both())
+        assert counted == {"a": 30, "b": 30}, counted
+    """,
     "a handler of a signal steps": """
         with profile(activities=CPU):
             work(0)
@@ -339,6 +411,9 @@ WINDOWS = {
     "torch cannot write its trace": [],
     "it forks in a window": [[1, 2, 3, 4]],
     "it changes its folder": [[1, 2]],
+    "another thread profiles from before the recording on": [],
+    # the window of 2 and 3 is dropped; from the end of step 2 on it waits one, warms up one
+    "the job uses the profiler before Kineto": [[5, 6]],
     "a thread is about to step when another one opens the session": [[3, 4, 5]],
 }
 SAID = {

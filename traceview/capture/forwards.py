@@ -9,6 +9,7 @@ by, and calls within a call, of which nobody wants to hear, go as without it.
 from __future__ import annotations
 
 import dis
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -40,6 +41,10 @@ _placed: set[type] = set()
 _lock = threading.RLock()  # a module that is gone can be told of anywhere, in here too
 
 
+if hasattr(os, "register_at_fork"):  # a child has no other thread that would release it
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+
 class _Inside(threading.local):
     on = False
 
@@ -51,8 +56,7 @@ def listen(listener: Listener, kind: type | None = None) -> None:
     """Tell of the calls of all modules, or of those of one class; a listener hears of one class at a time."""
     import torch
 
-    plain = kind is not None and type(kind).__setattr__ is type.__setattr__
-    _set(listener, kind if plain else torch.nn.Module)
+    _set(listener, kind or torch.nn.Module)
 
 
 def unlisten(listener: Listener) -> None:
@@ -75,15 +79,17 @@ def _place() -> None:
 
     while (wanted := {kind for _, kind in _listeners}) != _placed:
         for kind in wanted - _placed:
-            setattr(kind, _CALL, _Heard(torch.nn.Module._wrapped_call_impl.__code__))
+            type.__setattr__(
+                kind, _CALL, _Heard(torch.nn.Module._wrapped_call_impl.__code__)
+            )  # whatever its own says
             _placed.add(kind)
         for kind in _placed - wanted:
             if isinstance(ours := vars(kind).get(_CALL), _Heard):
                 ours.is_there = False
             if kind is torch.nn.Module:
-                setattr(kind, _CALL, None)
+                type.__setattr__(kind, _CALL, None)
             elif _CALL in vars(kind):
-                delattr(kind, _CALL)
+                type.__delattr__(kind, _CALL)
             _placed.discard(kind)
 
 

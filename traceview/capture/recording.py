@@ -231,8 +231,9 @@ class Recording(Course):
         a session of this thread is open it is closed.
         """
         opened = self.threads.is_mine
-        if not opened:
+        if self.threads.is_others and self.threads.open is not None:
             self.threads.hushed = self.threads.open
+            session.overtake(self, self.threads.open)
         self._profiler, self._now.failed = None, True
         if opened:
             attempt("closing the profiler", self._range.end)
@@ -315,15 +316,16 @@ class Recording(Course):
         underway.leave(self)
         now = self._now
         now.closing, now.broken = True, error is not None and not is_success(error)
-        try:
-            self._hush()
-            if self._profiler is not None:
-                self._finish()
-        finally:
-            self._profiler = None
-            self._closed()
-            session.unwatch(self._give_way)
-            self._run(self.hooks.ended)
+        with self._lock:  # another thread may be within step()
+            try:
+                self._hush()
+                if self._profiler is not None:
+                    self._finish()
+            finally:
+                self._profiler = None
+                self._closed()
+                session.unwatch(self._give_way)
+                self._run(self.hooks.ended)
         if not now.failed:
             attempt("the last word", self._tell_end)
 
@@ -351,7 +353,7 @@ class Recording(Course):
             absent = ONLY_STRAYS if now.strays else f"{self.absent}{hidden}"
             voice.end(f"{absent}, so {self._keeper.outcome}; {self.advice}")
         elif not self._keeper.written:
-            voice.end(nothing_written(self.schedule, now.steps, bool(voice.told)))
+            voice.end(nothing_written(self._planned, now.steps, bool(voice.told)))
         if total is not None and now.steps and now.steps != total:
             voice.warn(other_number(now.steps, total))
 

@@ -86,14 +86,13 @@ def is_taken() -> bool:
     """Tell whether something else profiles: this thread as torch knows it, or any that began while we watched."""
     import torch
 
-    return bool(_holder) or bool(_others) or bool(torch.autograd._profiler_enabled())
+    anywhere = getattr(torch.autograd.profiler, "_is_profiler_enabled", False)  # also in another thread
+    return bool(_holder) or bool(_others) or bool(anywhere) or bool(torch.autograd._profiler_enabled())
 
 
 def claim(recording: object) -> bool:
     """Open a session for a recording, unless another one is open; tell whether that is so."""
-    for left in [r for r, thread in _abandoned.items() if thread is threading.current_thread()]:
-        close()
-        _let_go(left)
+    _end_left()
     if is_taken():
         return False
     _holder.append(recording)  # two threads may get here at once: the first one has it
@@ -115,12 +114,38 @@ def release(recording: object) -> None:
 def abandon(recording: object, thread: threading.Thread) -> None:
     """Leave the session of another thread open: it is closed when that thread or, of the main one, the program ends."""
     if not _abandoned and thread is threading.main_thread():
-        atexit.register(attempt, "closing the profiler", close)
+        atexit.register(_end_left)
     _abandoned[recording] = thread
+
+
+def overtake(recording: object, thread: threading.Thread) -> None:
+    """Say that another session begins while that of a recording is open in its thread."""
+    _abandoned[recording] = thread
+    _hushed.add(recording)
+
+
+def _end_left(hushed: bool = False) -> None:
+    """End what recordings have left open in this thread; what was overtaken only where the thread cannot go on with it."""
+    for recording in [r for r, thread in _abandoned.items() if thread is threading.current_thread()]:
+        if recording not in _hushed or (hushed and not _runs_elsewhere()):
+            _end(recording)
+            _let_go(recording)
+
+
+def _runs_elsewhere() -> bool:
+    import torch
+
+    return bool(_others) or bool(getattr(torch.autograd.profiler, "_is_profiler_enabled", False))
+
+
+def _end(recording: object) -> None:
+    attempt("closing the profiler", _end_hushed if recording in _hushed else close)
 
 
 def _let_go(recording: object) -> None:
     _abandoned.pop(recording, None)
+    _hushed.discard(recording)
+    _restore()
     _armed.pop(recording, []).clear()
     if recording in _holder:
         _holder.remove(recording)
@@ -134,12 +159,13 @@ class _AtThreadEnd:
 
     def __del__(self) -> None:
         for recording in self._armed[:]:
-            attempt("closing the profiler", close)
+            _end(recording)
             if recording in _abandoned:
                 _let_go(recording)
 
 
 _abandoned: dict[object, threading.Thread] = {}  # recordings that ended with a session open, and its thread
+_hushed: set[object] = set()  # of these, whose session was overtaken by another one
 _armed: dict[object, list[object]] = {}
 _local = threading.local()
 
@@ -156,11 +182,20 @@ def close() -> None:
 
 
 def hush() -> None:
-    """Let the session of this thread record nothing more. It stays open: another one began meanwhile."""
+    """Let an overtaken session of this thread record nothing more. It stays open until the job opens one here itself."""
     import torch
     from torch.profiler import ProfilerActivity
 
     torch.autograd._toggle_collection_dynamic(False, {ProfilerActivity.CPU})
+
+
+def _end_hushed() -> None:
+    """End a session that another one has overtaken: torch crashes when it ends one that it has not just prepared."""
+    from torch.autograd import _disable_profiler, _prepare_profiler, profiler
+
+    plain = profiler.profile(use_kineto=True)
+    _prepare_profiler(plain.config(), plain.kineto_activities)
+    _disable_profiler()
 
 
 def is_stopped(profiler: Any) -> bool:
@@ -171,7 +206,7 @@ def is_stopped(profiler: Any) -> bool:
 def watch(begins: Callable[[], None]) -> None:
     """Call `begins` just before the job opens a session of its own."""
     _watching.append(begins)
-    if len(_watching) > 1:
+    if _plain:
         return
     from torch.autograd.profiler import profile
 
@@ -181,8 +216,7 @@ def watch(begins: Callable[[], None]) -> None:
 
     def prepared(session: Any) -> Any:
         if not _ours.on:
-            for give_way in tuple(_watching):
-                give_way()
+            _give_way()
             _others.add(session)
         return prepare(session)
 
@@ -192,13 +226,46 @@ def watch(begins: Callable[[], None]) -> None:
 
     _plain.extend([(profile, "_prepare_trace", prepare), (profile, "__exit__", leave)])
     profile._prepare_trace, profile.__exit__ = prepared, left
+    _watch_others()
+
+
+def _give_way() -> None:
+    for begins in tuple(_watching):
+        begins()
+    _end_left(hushed=True)
+    _hushed.update(_abandoned)
+
+
+def _watch_others() -> None:
+    """Watch what opens a session without preparing it: marks for other tools, and the profiler before Kineto."""
+    from torch.autograd import profiler, profiler_legacy
+
+    for module, name in ((profiler, "_enable_profiler"), (profiler_legacy, "_enable_profiler_legacy")):
+        enable = getattr(module, name, None)
+        if enable is not None:
+            _plain.append((module, name, enable))
+            setattr(module, name, _watched(enable))
+
+
+def _watched(enable: Callable[..., Any]) -> Callable[..., Any]:
+    def enabled(*args: Any, **kwargs: Any) -> Any:
+        if not _ours.on:
+            _give_way()
+        return enable(*args, **kwargs)
+
+    return enabled
 
 
 def unwatch(begins: Callable[[], None]) -> None:
     """Undo `watch`; with the last one torch is as it was."""
     if begins in _watching:
         _watching.remove(begins)
-    if not _watching:
+    _restore()
+
+
+def _restore() -> None:
+    """Leave torch as it was where nobody watches and nothing is left open."""
+    if not _watching and not _abandoned:
         while _plain:
             kind, name, value = _plain.pop()
             setattr(kind, name, value)

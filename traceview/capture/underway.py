@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Protocol
-
-from traceview.capture.threads import Threads
 
 
 class Steppable(Protocol):
     """Hold what a recording under way can be asked for."""
-
-    threads: Threads
 
     def step(self) -> None:
         """Say that an iteration is done."""
@@ -23,17 +19,20 @@ class Steppable(Protocol):
 
 
 _recordings: list[Steppable] = []  # innermost last
+_entered_here: ContextVar[tuple[Steppable, ...]] = ContextVar("recordings", default=())
 
 
 def enter(recording: Steppable) -> None:
     """Take a recording in."""
     _recordings.append(recording)
+    _entered_here.set((*_entered_here.get(), recording))
 
 
 def leave(recording: Steppable) -> None:
     """Take a recording out."""
     if is_under_way(recording):
         _recordings.remove(recording)
+        _entered_here.set(tuple(r for r in _entered_here.get() if r is not recording))
 
 
 def is_under_way(recording: Steppable) -> bool:
@@ -44,11 +43,9 @@ def is_under_way(recording: Steppable) -> bool:
 def step() -> None:
     """Step the recording that is under way, where the loop does not hold it; without one nothing happens.
 
-    It is the innermost one that this thread entered, else the innermost of all.
+    It is the innermost one that this thread or this task entered, else the innermost of all.
     """
-    me = threading.current_thread()
-    held = tuple(_recordings)
-    found = [r for r in held if r.threads.entered is me] or held
+    found = [r for r in _entered_here.get() if is_under_way(r)] or tuple(_recordings)
     if found:
         found[-1].step()
 
