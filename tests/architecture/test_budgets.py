@@ -65,8 +65,8 @@ def says_nothing(name: str) -> bool:
 
 
 # where programs of others run: a job must not die of the profiler that watches it, nor a ladder of the one shape that a
-# model cannot take, whatever they raise, and a generator gets what is thrown into it; one function in each catches that
-RUN_WHAT_IS_NOT_OURS = {"capture/guard.py", "capture/bench/worker.py", "capture/calls.py"}
+# model cannot take, whatever they raise; one function in each catches that
+RUN_WHAT_IS_NOT_OURS = {"capture/guard.py", "capture/bench/worker.py"}
 
 
 def test_only_the_command_line_and_what_runs_programs_of_others_catch_everything() -> None:

@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from traceview.capture.compiled import in_graph
+from traceview.capture.guard import Thrown
 
 
 def around(function: Callable[..., Any], made: Callable[[], AbstractContextManager[Any]]) -> Any:
@@ -34,12 +35,10 @@ def around(function: Callable[..., Any], made: Callable[[], AbstractContextManag
                             value = await coming
                         except StopAsyncIteration:
                             return
-                        try:
-                            coming = values.asend((yield value))
-                        except GeneratorExit:
-                            raise
-                        except BaseException as error:  # noqa: BLE001 - of who takes the values, for the function
-                            coming = values.athrow(error)
+                        sent = None
+                        with Thrown() as thrown:
+                            sent = yield value
+                        coming = values.asend(sent) if thrown.error is None else values.athrow(thrown.error)
                 finally:
                     await values.aclose()
 

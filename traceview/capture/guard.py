@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from traceview.capture.interruptions import came_of_a_signal
 from traceview.errors import UsageError
@@ -15,9 +15,8 @@ Result = TypeVar("Result")
 
 def say(text: str) -> None:
     """Write a line to standard error; a stream that takes none is no reason to stop a job."""
-    shown = "".join(
-        c if c.isprintable() else repr(c)[1:-1] for c in text
-    )  # a label may hold what moves the cursor
+    # a label may hold what moves the cursor
+    shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
     with suppress(OSError, ValueError, AttributeError):  # full, closed, or None
         sys.stderr.write(f"traceview: {shown}\n")
         sys.stderr.flush()
@@ -50,6 +49,19 @@ def caught(action: Callable[[], Result]) -> tuple[Result | None, BaseException |
         return action(), None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - see above
         return None, error
+
+
+class Thrown:
+    """Take what is thrown into a generator where it waits, but its end, so that it can be handed on."""
+
+    error: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
+        self.error = error
+        return not isinstance(error, GeneratorExit)
 
 
 def required(what: str, hint: str, action: Callable[[], Result]) -> Result:
