@@ -173,6 +173,25 @@ SCENARIOS = {
             work(100)
         assert any(e.name == "iteration 100" for e in own.events())
     """,
+    "a thread ends in a window that another profiler has overtaken": """
+        opened, go = threading.Event(), threading.Event()
+        def train(steps):
+            for i in range(4):
+                work(i)
+                steps.step()
+            opened.set()
+            go.wait()
+        with record("t", "out", wait=1, warmup=1, active=6) as steps:
+            thread = threading.Thread(target=train, args=(steps,))
+            thread.start()
+            opened.wait()
+            with profile(activities=CPU) as own:
+                work(99)
+                go.set()
+                thread.join()
+                work(100)
+        assert {"iteration 99", "iteration 100"} <= {e.name for e in own.events()}
+    """,
     "a worker profiles whose window was left open": """
         from concurrent.futures import ThreadPoolExecutor
         def train(steps):

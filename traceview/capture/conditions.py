@@ -24,14 +24,9 @@ from traceview.capture.course import Course
 from traceview.capture.forwards import listen, unlisten
 from traceview.capture.keeping import Window
 from traceview.capture.options import Options
+from traceview.capture.session import SWITCHES
 
 SCHEMA = "traceview.capture/1"
-_SWITCHES = {
-    "shapes": "record_shapes",
-    "stacks": "with_stack",
-    "memory": "profile_memory",
-    "flops": "with_flops",
-}
 _NAME, _MOST = 100, 100  # characters of a noted condition's name, and conditions
 _DRIVER = Path("/proc/driver/nvidia/version")
 # NVML's bits for clocks held down, by what holds them; idle, and clocks that were chosen, are no throttling
@@ -128,7 +123,7 @@ def describe(options: Options) -> dict[str, Any]:
         "world_size": naming.world_size(),
         "device": device(),
         "versions": versions(),
-        "profiler": {long: bool(options.get(short)) for short, long in _SWITCHES.items()}
+        "profiler": {long: bool(options.get(short)) for short, long in SWITCHES.items()}
         | ({"record_shapes": True} if options.get("flops") else {}),  # torch counts from shapes
         "given": {str(k)[:_NAME]: _plain(v) for k, v in list(options.get("conditions", {}).items())[:_MOST]},
     }

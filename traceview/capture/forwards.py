@@ -79,9 +79,8 @@ def _place() -> None:
 
     while (wanted := {kind for _, kind in _listeners}) != _placed:
         for kind in wanted - _placed:
-            type.__setattr__(
-                kind, _CALL, _Heard(torch.nn.Module._wrapped_call_impl.__code__)
-            )  # whatever its own says
+            # of type: a class may refuse attributes by its own
+            type.__setattr__(kind, _CALL, _Heard(torch.nn.Module._wrapped_call_impl.__code__))
             _placed.add(kind)
         for kind in _placed - wanted:
             if isinstance(ours := vars(kind).get(_CALL), _Heard):

@@ -17,7 +17,7 @@ from traceview.capture.guard import attempt
 from traceview.capture.schedule import ACTIVE, LAST, WAIT, WARMUP
 
 STEP = "traceview step "  # and its number, until the trace is written
-_SWITCHES = {
+SWITCHES = {  # how torch calls options
     "shapes": "record_shapes", "stacks": "with_stack", "memory": "profile_memory", "flops": "with_flops",
 }  # fmt: skip
 
@@ -26,7 +26,7 @@ def profiler(options: Mapping[str, Any], action: Callable[[int], Any], ready: Ca
     """Return a profiler of torch, not yet started; `action` says what it does in a step, as `actions` names it."""
     from torch.profiler import profile, supported_activities
 
-    switches = {long: bool(options.get(short)) for short, long in _SWITCHES.items()}
+    switches = {long: bool(options.get(short)) for short, long in SWITCHES.items()}
     made = profile(activities=supported_activities(), schedule=action, on_trace_ready=ready, **switches)
     made.record_steps = False  # torch marks those of every profiler, also of one that waits: see StepRange
     return made
@@ -113,7 +113,7 @@ def release(recording: object) -> None:
 
 def abandon(recording: object, thread: threading.Thread) -> None:
     """Leave the session of another thread open: it is closed when that thread or, of the main one, the program ends."""
-    if not _abandoned and thread is threading.main_thread():
+    if thread is threading.main_thread():
         atexit.register(_end_left)
     _abandoned[recording] = thread
 
@@ -127,7 +127,7 @@ def overtake(recording: object, thread: threading.Thread) -> None:
 def _end_left(hushed: bool = False) -> None:
     """End what recordings have left open in this thread; what was overtaken only where the thread cannot go on with it."""
     for recording in [r for r, thread in _abandoned.items() if thread is threading.current_thread()]:
-        if recording not in _hushed or (hushed and not _runs_elsewhere()):
+        if (hushed or recording not in _hushed) and _can_end(recording):
             _end(recording)
             _let_go(recording)
 
@@ -136,6 +136,11 @@ def _runs_elsewhere() -> bool:
     import torch
 
     return bool(_others) or bool(getattr(torch.autograd.profiler, "_is_profiler_enabled", False))
+
+
+def _can_end(recording: object) -> bool:
+    """Tell whether torch can end a session: of one that was overtaken only once the other one has ended."""
+    return recording not in _hushed or not _runs_elsewhere()
 
 
 def _end(recording: object) -> None:
@@ -159,7 +164,8 @@ class _AtThreadEnd:
 
     def __del__(self) -> None:
         for recording in self._armed[:]:
-            _end(recording)
+            if _can_end(recording):
+                _end(recording)
             if recording in _abandoned:
                 _let_go(recording)
 

@@ -11,9 +11,8 @@ class Threads:
     def __init__(self) -> None:
         self.entered = threading.current_thread()
         self.open: threading.Thread | None = None
-        self.hushed: threading.Thread | None = (
-            None  # its session is still open and nobody wants what it records
-        )
+        # its session is still open and nobody wants what it records
+        self.hushed: threading.Thread | None = None
         self._stepping: threading.Thread | None = None
 
     def may_step(self) -> bool:

@@ -16,9 +16,8 @@ _BLOCK = 1 << 20
 # the host's name, and where the file was written first: a home folder, often
 _PRIVATE = re.compile(rb'("(?:host_name|traceName)"\s*:\s*)"(?:[^"\\\n]|\\.)*"')
 _STEPS = re.compile(rb'"(ProfilerStep|%s)#(\d+)"' % STEP.encode())
-_TAIL = (
-    b'"after the last step"'  # what would be one more step: from the last step() to the end of the recording
-)
+# what would be one more step: from the last step() to the end of the recording
+_TAIL = b'"after the last step"'
 _OTHER = b'"step of another profiler"'
 _ASIDE = ".tmp"  # behind the name of what torch itself writes aside
 
